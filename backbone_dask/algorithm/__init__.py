@@ -1,0 +1,1 @@
+"""Algorithms 1 and 3 of the paper as pure functions of small values."""

@@ -1,0 +1,1 @@
+"""Obtaining a cluster."""

@@ -1,0 +1,1 @@
+"""Loss functions: value, dual and ridge fit on a support."""

@@ -1,0 +1,1 @@
+"""Problem classes: the five functions wired together."""

@@ -1,0 +1,112 @@
+"""The shapes that parts must have to fit together: the paper's five functions, a source of columns, an executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol
+
+from backbone_dask.columns import Columns
+from backbone_dask.values import (
+    CandidateIds,
+    FeatureBlock,
+    Mask,
+    ModelT,
+    ModelT_co,
+    Outcome,
+    Screening,
+    Standardised,
+    Subproblem,
+    Target,
+    Utilities,
+)
+
+
+class Screen(Protocol):
+    """Scores the columns of one block; a column's score does not depend on its neighbours. Constant columns get 0."""
+
+    def __call__(self, columns: Columns, y: Target) -> Utilities: ...
+
+
+class ConstructSubproblems(Protocol):
+    """Chooses the candidates of every subproblem of a level. Pure: the same arguments give the same ids."""
+
+    def __call__(self, screening: Screening, *, level: int, count: int) -> Sequence[Subproblem]: ...
+
+
+class FitSubproblem(Protocol[ModelT_co]):
+    """Fits a sparse model to the sampled columns, on a worker; touches no shared state."""
+
+    def __call__(self, X: Standardised, y: Target, *, seed: int) -> ModelT_co: ...
+
+
+class ExtractRelevant(Protocol):
+    """Marks the columns, of those just fitted, that the model uses."""
+
+    def __call__(self, model: Any) -> Mask: ...
+
+
+class Fit(Protocol[ModelT]):
+    """Solves the reduced problem; `warm_start` holds positions in X."""
+
+    def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[ModelT]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(Generic[ModelT]):
+    """The paper's five functions, by the paper's names."""
+
+    screen: Screen
+    construct_subproblems: ConstructSubproblems
+    fit_subproblem: FitSubproblem[Any]
+    extract_relevant: ExtractRelevant
+    fit: Fit[ModelT]
+
+
+class FeatureSource(Protocol):
+    """Columns by block or by id. Small to pickle: a worker reads its own."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def itemsize(self) -> int: ...
+
+    def blocks(self, features: int | None = None) -> list[FeatureBlock]: ...
+
+    def read(self, block: FeatureBlock) -> Columns: ...
+
+    def gather(self, ids: CandidateIds) -> Columns: ...
+
+    def portion(self, start: int, stop: int) -> FeatureSource:
+        """What a worker needs to serve the features [start, stop): the source itself unless it lives in this process."""
+        ...
+
+
+class Executor(Protocol):
+    """Runs pure functions. Handles stand for values that stay where they were made."""
+
+    @property
+    def n_workers(self) -> int: ...
+
+    @property
+    def worker_bytes(self) -> int: ...
+
+    def share(self, value: Any) -> Any:
+        """A handle for a value that many tasks read; it travels to each worker once."""
+        ...
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A handle for function(*arguments); handles among the arguments, and in lists of them, become their values."""
+        ...
+
+    def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """function(*item) for every item, in the order of the items, a few at a time; closing it drops the rest."""
+        ...
+
+    def peak_bytes(self) -> list[int]:
+        """The largest resident memory that each worker has had."""
+        ...

@@ -1,0 +1,1 @@
+"""Running the method: executors, phases, checkpoints, events."""

@@ -1,0 +1,1 @@
+"""Screens: one block of columns in, utilities out."""

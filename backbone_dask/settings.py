@@ -1,0 +1,105 @@
+"""What a user may choose, checked once, before any work starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from backbone_dask.errors import InvalidSettingError
+
+SMALLEST_SCREEN = 1000
+DEFAULT_NONZERO = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of one run; None means "choose from the data".
+
+    Attributes
+    ----------
+    n_nonzero : k, the most features in the final model.
+    gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n).
+    screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000.
+    subproblem_fraction : beta, share of the candidates in one subproblem.
+    n_subproblems : M, subproblems at the first level; halved at each further one.
+    backbone_max : B_max, largest backbone that the exact solve takes.
+    sampling : how subproblems draw candidates: exponential, uniform, proportional or covering.
+    patience : a level ends early after this many subproblems in a row that add nothing; None never ends early.
+    time_limit : seconds for the exact solve.
+    gap_tolerance : relative gap at which the exact solve counts as proven.
+    seed : of every random draw.
+    """
+
+    n_nonzero: int | None = None
+    gamma: float | None = None
+    screen_size: int | None = None
+    subproblem_fraction: float = 0.5
+    n_subproblems: int = 10
+    backbone_max: int = 250
+    sampling: str = "exponential"
+    patience: int | None = 2
+    time_limit: float = 60.0
+    gap_tolerance: float = 1e-4
+    seed: int = 0
+
+    def resolve(self, *, n_samples: int, n_features: int) -> ResolvedSettings:
+        """The same settings with every choice made for data of this shape; raises InvalidSettingError."""
+        chosen = asdict(self)
+        chosen["n_nonzero"] = self.n_nonzero or min(DEFAULT_NONZERO, n_samples, n_features)
+        chosen["gamma"] = self.gamma if self.gamma is not None else 1 / math.sqrt(n_samples)
+        wanted = self.screen_size if self.screen_size is not None else max(4 * n_samples, SMALLEST_SCREEN)
+        chosen["screen_size"] = min(wanted, n_features)
+        if self.sampling == "covering":
+            # A level that stops early has not examined every candidate.
+            chosen["patience"] = None
+        self._check(n_samples, n_features)
+        return ResolvedSettings(**chosen)
+
+    def _check(self, n_samples: int, n_features: int) -> None:
+        k = self.n_nonzero
+        for wrong, message in (
+            (k is not None and k < 1, f"n_nonzero is {k}; it must be at least 1"),
+            (k is not None and k > n_features, f"n_nonzero is {k}, but the data have only {n_features} features"),
+            (k is not None and k > n_samples, f"n_nonzero is {k}, but the data have only {n_samples} samples"),
+            (not _positive(self.gamma), f"gamma is {self.gamma}; it must be positive and finite"),
+            (_below(self.screen_size, k or 1), f"screen_size is {self.screen_size}; it must be at least n_nonzero ({k})"),
+            (not 0 < self.subproblem_fraction <= 1, f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]"),
+            (self.n_subproblems < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
+            (self.backbone_max < (k or 1), f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
+            (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
+            (not self.time_limit > 0, f"time_limit is {self.time_limit}; it must be positive"),
+            (not 0 <= self.gap_tolerance < 1, f"gap_tolerance is {self.gap_tolerance}; it must be in [0, 1)"),
+            (self.seed < 0, f"seed is {self.seed}; it must not be negative"),
+        ):
+            if wrong:
+                raise InvalidSettingError(message)
+
+    def but(self, **changes: Any) -> Settings:
+        """A copy with some settings changed."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSettings:
+    """Settings after every choice is made; what a run records."""
+
+    n_nonzero: int
+    gamma: float
+    screen_size: int
+    subproblem_fraction: float
+    n_subproblems: int
+    backbone_max: int
+    sampling: str
+    patience: int | None
+    time_limit: float
+    gap_tolerance: float
+    seed: int
+
+
+def _positive(value: float | None) -> bool:
+    return value is None or (value > 0 and math.isfinite(value))
+
+
+def _below(value: int | None, least: int) -> bool:
+    return value is not None and value < least

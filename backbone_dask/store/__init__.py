@@ -1,0 +1,1 @@
+"""Feature stores: on disk, in memory, or virtual."""

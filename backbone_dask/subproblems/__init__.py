@@ -1,0 +1,1 @@
+"""Solvers of subproblems: fast, sparse, without proof."""

@@ -1,0 +1,1 @@
+"""Contracts and planted data for the authors of plug-ins."""

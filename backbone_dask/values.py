@@ -1,0 +1,132 @@
+"""The words of the method as small frozen values. What travels between machines is one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+CandidateIds: TypeAlias = NDArray[np.int64]
+"""Global feature ids: sorted, unique."""
+Utilities: TypeAlias = NDArray[np.float64]
+"""One score per feature: finite, >= 0, larger is better."""
+Mask: TypeAlias = NDArray[np.bool_]
+Target: TypeAlias = NDArray[np.float64]
+"""The response, shape (samples,)."""
+Standardised: TypeAlias = NDArray[np.float32]
+"""Shape (features, samples); every row has mean 0 and X_j'X_j = n, or is all zero if it is constant."""
+
+ModelT = TypeVar("ModelT")
+ModelT_co = TypeVar("ModelT_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureBlock:
+    """A run of whole features [start, stop): the unit of reading and screening."""
+
+    index: int
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best candidates of a part of the table, by id, and how many of its columns were constant."""
+
+    candidates: CandidateIds
+    utilities: Utilities
+    n_scored: int
+    n_constant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """Survivors of the screen with their utilities, by id."""
+
+    candidates: CandidateIds
+    utilities: Utilities
+    n_features: int
+    n_constant: int
+
+    def restrict(self, ids: CandidateIds) -> Screening:
+        """The same screening with `ids` as the only survivors."""
+        at = np.searchsorted(self.candidates, ids)
+        return Screening(ids, self.utilities[at], self.n_features, self.n_constant)
+
+
+@dataclass(frozen=True, slots=True)
+class Subproblem:
+    """One unit of distributed work: ids and a seed, never data."""
+
+    level: int
+    index: int
+    candidates: CandidateIds
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one subproblem found relevant, in global ids."""
+
+    level: int
+    index: int
+    relevant: CandidateIds
+    objective: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRecord:
+    """One round of the hierarchy: who was asked, what they said, what is left."""
+
+    level: int
+    n_candidates: int
+    n_planned: int
+    coverage: float
+    answers: tuple[Answer, ...]
+    backbone: CandidateIds
+
+
+@dataclass(frozen=True, slots=True)
+class SparseFit:
+    """A linear model on the rows of one standardised matrix: positions in it, and their weights."""
+
+    n_columns: int
+    support: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    objective: float
+
+
+class Termination(StrEnum):
+    """Why an exact solve stopped. How good its answer is, the gap says."""
+
+    PROVEN = "proven"
+    """The gap is within the tolerance."""
+    TIME_LIMIT = "time_limit"
+    ROUND_LIMIT = "round_limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[ModelT]):
+    """The best model of an exact solve, a proven lower bound for its objective, and why it stopped."""
+
+    model: ModelT
+    objective: float
+    bound: float
+    termination: Termination
+    rounds: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / |objective|: 0 is proven optimal for the reduced problem."""
+        if self.objective <= self.bound:
+            return 0.0
+        return (self.objective - self.bound) / max(abs(self.objective), np.finfo(float).tiny)
