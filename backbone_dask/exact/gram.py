@@ -1,0 +1,50 @@
+"""The data of a squared-loss problem as products that do not grow with n."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.losses.squared import Matrix, RidgeFit, Vector, ridge
+from backbone_dask.values import Standardised, Target
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Gram:
+    """G = X X', b = X y and yy = y'y in float64, for X of shape (features, samples)."""
+
+    G: Matrix
+    b: Vector
+    yy: float
+    n_samples: int
+
+    @classmethod
+    def of(cls, X: Standardised, y: Target) -> Gram:
+        wide = X.astype(np.float64)
+        return cls(wide @ wide.T, wide @ y, float(y @ y), y.size)
+
+    @property
+    def n_features(self) -> int:
+        return self.b.size
+
+    @property
+    def norms(self) -> Vector:
+        """|X_j| of every feature."""
+        return np.sqrt(np.diagonal(self.G))
+
+    @property
+    def rounding(self) -> float:
+        """Relative error of an inner product of vectors of length n that went through G and b: (n + p + 8) u."""
+        return (self.n_samples + self.n_features + 8) * float(np.finfo(np.float64).eps)
+
+    def fit(self, support: Positions, gamma: float) -> RidgeFit:
+        """The ridge fit on a support."""
+        return ridge(self.G[np.ix_(support, support)], self.b[support], self.yy, gamma)
+
+    def correlations(self, support: Positions, weights: Vector) -> Vector:
+        """X_j'r of every feature with the residual r of a fit."""
+        return np.asarray(self.b - self.G[:, support] @ weights)

@@ -1,0 +1,152 @@
+"""The master problem of outer approximation in Pyomo, solved by HiGHS: min eta, eta >= every cut, at most k ones."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+import pyomo.environ as pyo
+from pyomo.contrib.appsi.base import TerminationCondition
+from pyomo.contrib.appsi.solvers import Highs
+from pyomo.core.expr import LinearExpression
+
+from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.cuts import Cut
+from backbone_dask.exact.gram import Positions
+
+_TOLERANCE = 1e-9
+_OPTIONS = {
+    "threads": 1,
+    "random_seed": 0,
+    "mip_abs_gap": 0.0,
+    "mip_feasibility_tolerance": _TOLERANCE,
+    "primal_feasibility_tolerance": _TOLERANCE,
+    "dual_feasibility_tolerance": _TOLERANCE,
+    # A limit that every machine reaches at the same node, so that an answer does not depend on its speed.
+    "mip_max_nodes": 2000,
+}
+_USABLE = (TerminationCondition.optimal, TerminationCondition.maxTimeLimit, TerminationCondition.maxIterations)
+
+# HiGHS has one scheduler per process and Pyomo is not thread-safe: two solves at once can wait for each other for ever.
+_one_at_a_time = threading.Lock()
+
+
+class _QuietHighs(Highs):
+    """Pyomo's interface redirects the whole process's stdout and adds an interrupt callback on every solve.
+
+    Neither suits a worker thread that shares its process with others; HiGHS is told to be silent instead.
+    """
+
+    def set_instance(self, model: Any) -> None:
+        self._reinit()
+        self._model = model
+        self._solver_model = highspy.Highs()
+        self._solver_model.setOptionValue("output_flag", False)
+        self.add_block(model)
+
+    def _solve(self, timer: Any) -> Any:
+        options = {**self.highs_options, "time_limit": self.config.time_limit, "mip_rel_gap": self.config.mip_gap}
+        for name, value in options.items():
+            self._solver_model.setOptionValue(name, value)
+        self._warm_start()
+        self._solver_model.run()
+        return self._postsolve(timer)
+
+
+@dataclass(frozen=True, slots=True)
+class MasterAnswer:
+    """The best support that the solve met, and a lower bound for the problem."""
+
+    support: Positions
+    bound: float
+
+
+class Master:
+    """A persistent model that grows by cuts. All values are divided by `unit`, so that tolerances are relative."""
+
+    def __init__(self, n_features: int, n_nonzero: int, unit: float) -> None:
+        self._shape = (n_features, n_nonzero)
+        self._unit = unit
+        self._cuts: list[Cut] = []
+        self._n_built = 0
+        self._model: Any = None
+        self._solver: Any = None
+
+    def add_cut(self, cut: Cut) -> None:
+        self._cuts.append(Cut(cut.intercept / self._unit, cut.slopes / self._unit))
+
+    def solve(self, *, seconds: float, mip_gap: float, start: Positions) -> MasterAnswer:
+        """Solve within `seconds`, waiting for another thread's solve included; `start` is the MIP start."""
+        deadline = time.monotonic() + seconds
+        if not _one_at_a_time.acquire(timeout=max(seconds, 0.0)):
+            return MasterAnswer(start, -np.inf)
+        try:
+            self._build()
+            self._set_start(start)
+            return self._run(max(deadline - time.monotonic(), 0.0), mip_gap)
+        except ExactSolveError:
+            raise
+        except Exception as cause:
+            raise ExactSolveError("HiGHS failed on the master problem") from cause
+        finally:
+            _one_at_a_time.release()
+
+    def _build(self) -> None:
+        if self._model is None:
+            self._model = _empty_model(*self._shape)
+            self._solver = _persistent_solver(self._model)
+        new = [self._constraint(cut) for cut in self._cuts[self._n_built :]]
+        self._solver.add_constraints(new)
+        self._n_built = len(self._cuts)
+
+    def _constraint(self, cut: Cut) -> Any:
+        variables = [*self._model.z.values(), self._model.eta]
+        body = LinearExpression(constant=0, linear_coefs=[*cut.slopes.tolist(), 1.0], linear_vars=variables)
+        return self._model.cuts.add(body >= cut.intercept)
+
+    def _set_start(self, start: Positions) -> None:
+        z = np.zeros(self._shape[0])
+        z[start] = 1.0
+        for variable, value in zip(self._model.z.values(), z.tolist(), strict=True):
+            variable.set_value(value, skip_validation=True)
+        self._model.eta.set_value(max(cut.intercept - float(cut.slopes @ z) for cut in self._cuts))
+
+    def _run(self, seconds: float, mip_gap: float) -> MasterAnswer:
+        self._solver.config.time_limit = seconds
+        self._solver.config.mip_gap = mip_gap
+        results = self._solver.solve(self._model)
+        if results.termination_condition not in _USABLE or results.best_feasible_objective is None:
+            raise ExactSolveError(f"HiGHS stopped on the master problem: {results.termination_condition.name}")
+        values = self._solver.get_primals(list(self._model.z.values())).values()
+        return MasterAnswer(np.flatnonzero(np.array(list(values)) > 0.5), self._safe(results.best_objective_bound))
+
+    def _safe(self, bound: float) -> float:
+        """Every column may miss dual feasibility by the tolerance, and z_j moves by at most 1."""
+        return (bound - (self._shape[0] + 2) * _TOLERANCE) * self._unit
+
+
+def _empty_model(n_features: int, n_nonzero: int) -> Any:
+    model = pyo.ConcreteModel()
+    model.z = pyo.Var(range(n_features), domain=pyo.Binary)
+    model.eta = pyo.Var(bounds=(0.0, None))
+    model.size = pyo.Constraint(expr=pyo.quicksum(model.z.values()) <= n_nonzero)
+    model.objective = pyo.Objective(expr=model.eta)
+    model.cuts = pyo.ConstraintList()
+    return model
+
+
+def _persistent_solver(model: Any) -> _QuietHighs:
+    solver = _QuietHighs()
+    solver.config.load_solution = False
+    solver.highs_options = _OPTIONS
+    solver.set_instance(model)
+    # Cuts are handed over one by one: there is nothing to look for in the model.
+    for name in ("vars", "params", "constraints"):
+        setattr(solver.update_config, f"check_for_new_or_removed_{name}", False)
+        setattr(solver.update_config, f"update_{name}", False)
+    solver.update_config.update_named_expressions = False
+    return solver
