@@ -47,5 +47,9 @@ def signal(recipe: Recipe, truth: LinearTruth) -> NDArray[np.float64]:
 def response_noise(recipe: Recipe, clean: NDArray[np.float64]) -> NDArray[np.float64]:
     """Normal noise, shape (samples,), scaled so that |clean| / |noise| is the square root of the recipe's snr."""
     noise = generator(recipe.seed, Purpose.RESPONSE, recipe.draw).standard_normal(recipe.n_samples)
-    scale = float(np.linalg.norm(clean)) / (float(np.linalg.norm(noise)) * math.sqrt(recipe.snr))
-    return noise * scale
+    return noise * (_norm(clean) / (_norm(noise) * math.sqrt(recipe.snr)))
+
+
+def _norm(vector: NDArray[np.float64]) -> float:
+    """Correctly rounded, so the same on every machine."""
+    return math.sqrt(math.fsum((vector * vector).tolist()))
