@@ -1,3 +1,29 @@
 """Sparse, interpretable models on tables with up to 10^8 columns: the backbone method on Dask."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
+    from backbone_dask.store import FeatureStore as FeatureStore
+    from backbone_dask.store import open_store as open_store
+    from backbone_dask.store import write_store as write_store
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "BackboneRegressor": "backbone_dask.estimators",
+    "FeatureStore": "backbone_dask.store",
+    "open_store": "backbone_dask.store",
+    "write_store": "backbone_dask.store",
+}
+__all__ = ["BackboneRegressor", "FeatureStore", "__version__", "open_store", "write_store"]
+
+
+def __getattr__(name: str) -> Any:
+    # A worker that only screens need not import the solvers.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'backbone_dask' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

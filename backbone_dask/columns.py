@@ -21,7 +21,8 @@ class Columns:
     values : array (features, samples)
         float32, float64, int8 or uint8; floats are finite.
     mean, scale : array (features,), float64
-        Over the samples that are present; `scale` is the population standard deviation, 0 for a constant feature.
+        Mean of the samples that are present, and population standard deviation once the missing ones stand for it;
+        the scale of a constant feature is 0.
     missing : int or None
         The code of a missing value in an integer matrix; a missing value stands for the mean.
     """
@@ -41,59 +42,72 @@ class Columns:
     def standardised(self) -> Standardised:
         """Mean 0 and X_j'X_j = n in every row; constant features are all zero."""
         out = np.empty(self.values.shape, np.float32)
-        _standardise(self.values, self.mean, self.scale, missing_code(self.missing), out)
+        _standardise(self.values, self.mean, self.scale, out)
+        if self.missing is not None:
+            out[self.values == self.missing] = 0
         return out
-
-
-# Outside every integer dtype of a store, so that "no missing code" never matches a value.
-_NO_CODE = -32768
-
-
-def missing_code(missing: int | None) -> int:
-    """The code as kernels take it: an integer that equals no stored value where nothing is missing."""
-    return _NO_CODE if missing is None else missing
 
 
 def measured(values: NDArray[Any], missing: int | None = None) -> tuple[Columns, NDArray[np.int64]]:
     """Columns with mean and scale computed from the values, and the number of missing values in each."""
     features = values.shape[0]
     mean, scale = np.empty(features), np.empty(features)
-    absent = np.empty(features, np.int64)
-    _measure(values, missing_code(missing), mean, scale, absent)
+    absent = np.zeros(features, np.int64)
+    if missing is None:
+        _measure(values, mean, scale)
+    else:
+        _measure_present(values, missing, mean, scale, absent)
     return Columns(values, mean, scale, missing), absent
 
 
-@numba.njit(cache=True, nogil=True)
-def _measure(values, code, mean, scale, absent):  # type: ignore[no-untyped-def]
-    """Two passes over a column that is still in cache: exact for columns far from zero."""
+# Reassociation lets sums run in vector lanes. Each is over one column in a fixed order, so that the bits do not
+# depend on how the table is cut into blocks. Two passes over a column that is still in cache are exact for columns
+# far from zero; comparing with the first value finds constant columns whatever the rounding of their mean.
+_LANES = {"reassoc", "contract", "nsz"}
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_LANES)
+def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
     features, samples = values.shape
     for j in range(features):
         column = values[j]
-        total, present = 0.0, 0
-        low, high = np.inf, -np.inf
+        total, squares, changes = 0.0, 0.0, 0
         for i in range(samples):
-            if column[i] != code:
-                value = np.float64(column[i])
-                total += value
-                present += 1
-                low, high = min(low, value), max(high, value)
-        absent[j] = samples - present
-        centre = total / present if present else 0.0
-        squares = 0.0
+            total += column[i]
+        centre = total / samples
         for i in range(samples):
-            if column[i] != code:
-                squares += (np.float64(column[i]) - centre) ** 2
-        # A constant column must give exactly 0, whatever the rounding of its mean.
+            squares += (column[i] - centre) ** 2
+        for i in range(samples):
+            changes += column[i] != column[0]
         mean[j] = centre
+        scale[j] = np.sqrt(squares / samples) if changes else 0.0
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_LANES)
+def _measure_present(values, code, mean, scale, absent):  # type: ignore[no-untyped-def]
+    features, samples = values.shape
+    for j in range(features):
+        column = values[j]
+        total, squares, gone = 0.0, 0.0, 0
+        low, high = 32767, -32768
+        for i in range(samples):
+            there = column[i] != code
+            total += column[i] if there else 0
+            gone += not there
+            low = min(low, column[i] if there else 32767)
+            high = max(high, column[i] if there else -32768)
+        centre = total / max(samples - gone, 1)
+        for i in range(samples):
+            squares += (column[i] - centre) ** 2 if column[i] != code else 0.0
+        mean[j], absent[j] = centre, gone
         scale[j] = np.sqrt(squares / samples) if low < high else 0.0
 
 
 @numba.njit(cache=True, nogil=True)
-def _standardise(values, mean, scale, code, out):  # type: ignore[no-untyped-def]
+def _standardise(values, mean, scale, out):  # type: ignore[no-untyped-def]
     features, samples = values.shape
     for j in range(features):
         column, centre = values[j], mean[j]
         inverse = 1.0 / scale[j] if scale[j] > 0 else 0.0
         for i in range(samples):
-            value = np.float64(column[i]) - centre if column[i] != code else 0.0
-            out[j, i] = np.float32(value * inverse)
+            out[j, i] = np.float32((column[i] - centre) * inverse)

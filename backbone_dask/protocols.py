@@ -81,8 +81,8 @@ class FeatureSource(Protocol):
 
     def gather(self, ids: CandidateIds) -> Columns: ...
 
-    def portion(self, start: int, stop: int) -> FeatureSource:
-        """What a worker needs to serve the features [start, stop): the source itself unless it lives in this process."""
+    def portion(self, ids: CandidateIds) -> FeatureSource:
+        """What a worker needs to serve `ids`: the source itself unless it lives in this process."""
         ...
 
 
@@ -97,6 +97,10 @@ class Executor(Protocol):
 
     def share(self, value: Any) -> Any:
         """A handle for a value that many tasks read; it travels to each worker once."""
+        ...
+
+    def place(self, value: Any) -> Any:
+        """A handle for a value that one task reads; it travels to one worker, past the scheduler."""
         ...
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -42,6 +42,8 @@ class _QuietHighs(Highs):
     """
 
     def set_instance(self, model: Any) -> None:
+        # The thread may have run HiGHS before with another number of threads; the scheduler would refuse ours.
+        highspy.Highs.resetGlobalScheduler(True)
         self._reinit()
         self._model = model
         self._solver_model = highspy.Highs()

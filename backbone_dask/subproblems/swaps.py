@@ -24,8 +24,9 @@ class Neighbours:
     products: NDArray[np.float32]
 
     @classmethod
-    def none(cls, task: Task) -> Neighbours:
-        return cls(np.empty(0, np.int64), np.empty((task.X.shape[0], 0), np.float32))
+    def none(cls, X: Standardised) -> Neighbours:
+        """For the empty support."""
+        return cls(np.empty(0, np.int64), np.empty((X.shape[0], 0), np.float32))
 
     def of(self, X: Standardised, columns: Positions) -> Neighbours:
         """The same for another support; only columns that are new cost a product."""
@@ -36,32 +37,21 @@ class Neighbours:
         return Neighbours(columns, products)
 
 
-def best_swap(task: Task, choice: Choice, neighbours: Neighbours, scores: Vector) -> Choice:
-    """The support after the swap that lowers c(S) most, or `choice` if none does; `scores` holds X_j'r, shape (m,)."""
-    size = choice.columns.size
-    if size == 0 or size == task.X.shape[0]:
-        return choice
-    leaving, gains = _best_partner(task, choice, neighbours.products, scores)
-    gains[choice.columns] = -np.inf
-    entering = int(gains.argmax())
-    if gains[entering] <= 0:
-        return choice
-    pool = task.pool(np.append(choice.columns, entering))
-    return task.choose(pool, np.delete(np.arange(size + 1), leaving[entering]))
+def best_partners(task: Task, choice: Choice, neighbours: Neighbours, scores: Vector) -> tuple[Positions, Vector]:
+    """For every column, the place in the support that it takes best, and by how much c(S) then falls; shapes (m,).
 
-
-def _best_partner(
-    task: Task, choice: Choice, products: NDArray[np.float32], scores: Vector
-) -> tuple[Positions, Vector]:
-    """For every column, the member of the support it replaces best, and by how much c(S) falls; shapes (m,)."""
-    leaving, gains = np.empty(scores.size, np.int64), np.empty(scores.size)
+    `scores` holds X_j'r, shape (m,). The fall is 0 for the members of the support themselves.
+    """
+    places, falls = np.zeros(scores.size, np.int64), np.zeros(scores.size)
+    if choice.columns.size == 0:
+        return places, falls
     inverse = _inverse(task, choice)
     for start in range(0, scores.size, ROWS_AT_A_TIME):
         rows = slice(start, start + ROWS_AT_A_TIME)
-        table = _gains(task, choice, inverse, products[rows].astype(np.float64), scores[rows])
-        leaving[rows] = table.argmax(axis=1)
-        gains[rows] = table.max(axis=1)
-    return leaving, gains
+        table = _falls(task, choice, inverse, neighbours.products[rows].astype(np.float64), scores[rows])
+        places[rows], falls[rows] = table.argmax(axis=1), table.max(axis=1)
+    falls[choice.columns] = 0
+    return places, falls
 
 
 def _inverse(task: Task, choice: Choice) -> Matrix:
@@ -70,7 +60,7 @@ def _inverse(task: Task, choice: Choice) -> Matrix:
     return np.asarray(cho_solve(cho_factor(gram + identity / task.gamma), identity))
 
 
-def _gains(task: Task, choice: Choice, inverse: Matrix, products: Matrix, scores: Vector) -> Matrix:
+def _falls(task: Task, choice: Choice, inverse: Matrix, products: Matrix, scores: Vector) -> Matrix:
     """Fall of c(S) if column j replaces member i, shape (rows, q).
 
     With A the inverse of G_SS + I/gamma, u = A X_S'X_j and s = X_j'X_j + 1/gamma - u'X_S'X_j: once i has left, the

@@ -1,0 +1,82 @@
+"""backbone-dask fit: from a store to a model in a run directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backbone_dask.cli.execution import executor_of
+from backbone_dask.cli.options import as_json, overwrite, settings_from, settings_options, target, task, workers
+from backbone_dask.cli.output import note, show
+from backbone_dask.cli.progress import display
+from backbone_dask.estimators.fitting import Fitted, Preparation, fit_linear, prepare
+from backbone_dask.protocols import Executor
+from backbone_dask.report.result import result_json
+from backbone_dask.report.summary import summary
+from backbone_dask.runtime.checkpoint import RunDirectory, open_run
+from backbone_dask.runtime.events import Event, Listener
+from backbone_dask.runtime.executor import peak_bytes
+from backbone_dask.runtime.files import read_json, write_json, write_text
+from backbone_dask.store import open_store
+
+
+@click.command()
+@click.argument("store")
+@task
+@target
+@settings_options
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory of the run.")
+@workers
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
+@overwrite
+@click.option("--quiet", is_flag=True, help="No progress display.")
+@as_json
+def fit(
+    store: str,
+    task: str,
+    target: str | None,
+    out: Path,
+    workers: int | None,
+    resume: bool,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Fit a sparse model to STORE and keep everything about it in a run directory."""
+    source = open_store(store)
+    ready = prepare(source, source.target(target), settings_from(options))
+    identity = {"store": source.location, "task": task, "target": target, **asdict(ready.settings)}
+    with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
+        if not (out / "result.json").exists():
+            _run(ready, directory, workers, task=task, quiet=quiet or as_json)
+    result = read_json(out / "result.json")
+    show(result, summary(result), as_json)
+    note(f"report: {out / 'report.md'}", as_json)
+
+
+def _run(ready: Preparation, directory: RunDirectory, workers: int | None, *, task: str, quiet: bool) -> None:
+    with executor_of(workers) as executor, display(quiet) as listen:
+        fitted = fit_linear(ready, executor, journal=directory, listen=_both(directory.log, listen))
+        _keep(fitted, ready, directory, executor, task)
+
+
+def _keep(fitted: Fitted, ready: Preparation, directory: RunDirectory, executor: Executor, task: str) -> None:
+    peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
+    result = result_json(fitted, ready.store, task=task, peak_bytes=peaks)
+    write_json(directory.path / "model.json", fitted.model.to_json())
+    write_text(directory.path / "report.md", summary(result))
+    # The result comes last: a run that has one is finished.
+    write_json(directory.path / "result.json", result)
+
+
+def _both(first: Listener, second: Listener) -> Callable[[Event], None]:
+    def listen(event: Event) -> None:
+        first(event)
+        second(event)
+
+    return listen

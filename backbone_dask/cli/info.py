@@ -1,0 +1,51 @@
+"""backbone-dask info: what a store or a run is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from backbone_dask.cli.options import as_json
+from backbone_dask.cli.output import show
+from backbone_dask.errors import RunDirectoryError
+from backbone_dask.report.summary import summary
+from backbone_dask.runtime.files import read_json
+from backbone_dask.store import FeatureStore, open_store
+
+
+@click.command()
+@click.argument("path")
+@as_json
+def info(path: str, as_json: bool) -> None:
+    """Describe the store or the run at PATH."""
+    if (Path(path) / "settings.json").exists():
+        result = _result(Path(path))
+        show(result, summary(result), as_json)
+    else:
+        content = store_json(open_store(path))
+        show(content, "\n".join(f"{name:11} {value}" for name, value in content.items()), as_json)
+
+
+def _result(run: Path) -> dict[str, Any]:
+    if not (run / "result.json").exists():
+        raise RunDirectoryError(f"the run in {run} is not finished; go on with it: backbone-dask fit ... --resume")
+    result: dict[str, Any] = read_json(run / "result.json")
+    return result
+
+
+def store_json(store: FeatureStore) -> dict[str, Any]:
+    """A store as plain data."""
+    return {
+        "location": store.location,
+        "kind": type(store).__name__,
+        "n_features": store.n_features,
+        "n_samples": store.n_samples,
+        "dtype": store.dtype.name,
+        "missing": store.missing,
+        "named": store.named,
+        "targets": sorted(store.targets),
+        "blocks": len(store.blocks()),
+        "relevant": store.truth.ids.tolist() if store.truth is not None else None,
+    }

@@ -1,0 +1,107 @@
+"""backbone-dask plan: what a fit would read, hold and take, before anything starts."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+import numpy as np
+
+from backbone_dask.cli.options import as_json, settings_from, settings_options, target, task, workers
+from backbone_dask.cli.output import show
+from backbone_dask.estimators.fitting import Preparation, prepare
+from backbone_dask.launch.local import SHARE_OF_MEMORY, available_cores, physical_bytes
+from backbone_dask.problems.linear import linear_problem
+from backbone_dask.runtime.budget import Budget, gib
+from backbone_dask.runtime.tasks import screen_blocks, take
+from backbone_dask.store import open_store
+
+# A subproblem is a few dozen products of its columns with a vector; benchmarks/subproblems measures how many.
+PASSES_PER_SUBPROBLEM = 60
+
+
+@click.command()
+@click.argument("store")
+@task
+@target
+@settings_options
+@workers
+@as_json
+def plan(store: str, task: str, target: str | None, workers: int | None, as_json: bool, **options: Any) -> None:
+    """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
+    source = open_store(store)
+    ready = prepare(source, source.target(target), settings_from(options))
+    count = available_cores() if workers is None else max(1, workers)
+    content = {"task": task, **planned(ready, ready.budget(count), count)}
+    show(content, _words(content), as_json)
+
+
+def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any]:
+    """The plan as plain data."""
+    available = int(SHARE_OF_MEMORY * physical_bytes() / (n_workers + 1))
+    subproblems = ready.settings.n_subproblems
+    seconds = _seconds(ready, budget, n_workers)
+    return {
+        "workers": n_workers,
+        "memory_per_worker": budget.worker_bytes,
+        "memory_available": available,
+        "fits": budget.worker_bytes <= available,
+        "bytes_to_read": budget.read_bytes,
+        "tasks": budget.n_spans + 2 * budget.n_partitions + subproblems * (1 + budget.n_partitions) + 1,
+        "seconds": {**seconds, "total": sum(seconds.values())},
+    }
+
+
+def _seconds(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, float]:
+    """Measured on one block, and scaled up; the exact solve may take all of its limit."""
+    store, settings = ready.store, ready.settings
+    rate = _columns_per_second(ready)
+    pass_seconds = budget.subproblem_features / _products_per_second(ready)
+    rounds = -(-settings.n_subproblems // n_workers)
+    return {
+        "screen": store.n_features / (rate * n_workers),
+        "compact": settings.screen_size / (rate * n_workers),
+        "levels": rounds * PASSES_PER_SUBPROBLEM * pass_seconds,
+        "reduced_at_most": settings.time_limit,
+    }
+
+
+def _columns_per_second(ready: Preparation) -> float:
+    block, screen = ready.store.blocks()[0], linear_problem(ready.settings).screen
+
+    def score() -> None:
+        screen_blocks(ready.store, [block], ready.y, screen, ready.settings.screen_size)
+
+    return block.size / _best_of_two(score)
+
+
+def _products_per_second(ready: Preparation) -> float:
+    block = ready.store.blocks()[0]
+    columns = take(ready.store.read(block).standardised(), np.arange(block.size))
+    vector = ready.y.astype(np.float32)
+    return block.size / _best_of_two(lambda: columns @ vector)
+
+
+def _best_of_two(work: Any) -> float:
+    seconds = []
+    for _ in range(2):
+        began = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - began)
+    return max(min(seconds), 1e-9)
+
+
+def _words(content: dict[str, Any]) -> str:
+    seconds = content["seconds"]
+    fits = "" if content["fits"] else "  (TOO MUCH: lower screen_size or subproblem_fraction, or use fewer workers)"
+    return "\n".join(
+        [
+            f"workers            {content['workers']}",
+            f"memory per worker  {gib(content['memory_per_worker'])} of {gib(content['memory_available'])}{fits}",
+            f"bytes to read      {gib(content['bytes_to_read'])}",
+            f"tasks              {content['tasks']}",
+            f"time               about {seconds['total'] - seconds['reduced_at_most']:.0f} s, "
+            f"and at most {seconds['reduced_at_most']:.0f} s for the exact solve",
+        ]
+    )

@@ -1,0 +1,45 @@
+"""A line per phase while a run goes on; nothing where nobody watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from backbone_dask.runtime.events import Event, Listener, silent
+
+
+@contextmanager
+def display(quiet: bool) -> Iterator[Listener]:
+    """A listener that draws on the terminal, if standard error is one."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield silent
+        return
+    columns = (
+        TextColumn("{task.description:8}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[unit]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        yield _Display(progress)
+
+
+class _Display:
+    """Keeps one bar per phase."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._bars: dict[str, TaskID] = {}
+
+    def __call__(self, event: Event) -> None:
+        if event.phase not in self._bars:
+            self._bars[event.phase] = self._progress.add_task(event.phase, unit=event.unit, note="")
+        bar = self._bars[event.phase]
+        self._progress.update(bar, completed=event.done, total=event.total, unit=event.unit, note=event.note)

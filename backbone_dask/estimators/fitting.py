@@ -1,0 +1,81 @@
+"""One fit from a store to a model: what the estimator and the command line share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from backbone_dask.algorithm.sampling import weights
+from backbone_dask.problems.linear import checked_target, in_data_units, linear_problem
+from backbone_dask.problems.model import LinearModel
+from backbone_dask.protocols import Executor
+from backbone_dask.runtime.budget import Budget, plan, require_memory
+from backbone_dask.runtime.checkpoint import Journal, NoJournal
+from backbone_dask.runtime.events import Listener, silent
+from backbone_dask.runtime.run import Finding, Run
+from backbone_dask.settings import ResolvedSettings, Settings
+from backbone_dask.store import FeatureStore
+from backbone_dask.values import CandidateIds, SparseFit, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """Everything that is checked before work starts."""
+
+    store: FeatureStore
+    y: Target
+    settings: ResolvedSettings
+
+    def budget(self, n_workers: int) -> Budget:
+        """The cut of this fit for that many workers."""
+        sampler = linear_problem(self.settings).construct_subproblems
+        width = sampler.size(self.settings.screen_size, self.settings.n_subproblems)  # type: ignore[attr-defined]
+        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The model in the units of the data, and how it was found."""
+
+    model: LinearModel
+    finding: Finding
+    settings: ResolvedSettings
+    training_r2: float
+
+
+def prepare(store: FeatureStore, y: Target, settings: Settings) -> Preparation:
+    """Check the target and the settings against the data; raises before anything is started or written."""
+    weights[settings.sampling]
+    resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features)
+    return Preparation(store, checked_target(y, store.n_samples), resolved)
+
+
+def fit_linear(
+    ready: Preparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
+) -> Fitted:
+    """Run the spine and bring the model back to the units of the data."""
+    budget = ready.budget(executor.n_workers)
+    require_memory(budget, ready.store.n_samples, executor.worker_bytes)
+    finding = Run(
+        problem=linear_problem(ready.settings),
+        source=ready.store,
+        y=ready.y,
+        settings=ready.settings,
+        budget=budget,
+        executor=executor,
+        journal=journal or NoJournal(),
+        listen=listen,
+    ).execute()
+    return _fitted(ready, finding)
+
+
+def _fitted(ready: Preparation, finding: Finding) -> Fitted:
+    fit: SparseFit = finding.outcome.model
+    ids: CandidateIds = finding.backbone[fit.support]
+    columns = ready.store.gather(ids)
+    model = in_data_units(fit, ids, ready.store.names(ids), columns, ready.y)
+    residual = ready.y - model.predict(columns)
+    deviation = ready.y - ready.y.mean()
+    r2 = 1 - float(residual @ residual) / max(float(deviation @ deviation), np.finfo(float).tiny)
+    return Fitted(model, finding, ready.settings, r2)

@@ -1,0 +1,60 @@
+"""A finished run as plain data: the content of result.json."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from backbone_dask.estimators.fitting import Fitted
+from backbone_dask.report.metrics import recovery
+from backbone_dask.store import FeatureStore
+
+FORMAT = 1
+LIBRARIES = ("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "zarr", "pyomo", "highspy")
+
+
+def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: dict[str, Any]) -> dict[str, Any]:
+    """Everything that was found, proved, set and measured."""
+    finding, model = fitted.finding, fitted.model
+    outcome, screening = finding.outcome, finding.screening
+    content = {
+        "format": FORMAT,
+        "task": task,
+        "store": {
+            "location": store.location,
+            "n_samples": store.n_samples,
+            "n_features": store.n_features,
+            "n_constant": screening.n_constant,
+        },
+        "support": {"ids": model.ids.tolist(), "names": list(model.names)},
+        "coefficients": model.coefficients.tolist(),
+        "intercept": model.intercept,
+        "training_r2": fitted.training_r2,
+        "backbone": finding.backbone.tolist(),
+        "objective": outcome.objective,
+        "bound": outcome.bound,
+        "gap": outcome.gap,
+        "termination": outcome.termination.value,
+        "rounds": outcome.rounds,
+        "levels": [_level(record) for record in finding.levels],
+        "settings": asdict(fitted.settings),
+        "seed": fitted.settings.seed,
+        "seconds": {**finding.seconds, "total": sum(finding.seconds.values())},
+        "peak_bytes": peak_bytes,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+    }
+    if store.truth is not None:
+        content["recovery"] = recovery(model.ids, finding.backbone, store.truth.ids)
+    return content
+
+
+def _level(record: Any) -> dict[str, Any]:
+    return {
+        "candidates": record.n_candidates,
+        "planned": record.n_planned,
+        "solved": len(record.answers),
+        "coverage": record.coverage,
+        "backbone": int(record.backbone.size),
+    }

@@ -1,0 +1,64 @@
+"""A result in words: the page that a person reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def summary(result: dict[str, Any]) -> str:
+    """The result as Markdown, readable in a terminal as it is."""
+    parts = [_headline(result), _model(result), _recovery(result), _proof(result), _levels(result), _times(result)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _headline(result: dict[str, Any]) -> str:
+    store, found = result["store"], len(result["coefficients"])
+    constant = f" ({store['n_constant']} of them constant)" if store["n_constant"] else ""
+    return (
+        f"# {found} of {store['n_features']:,} features{constant} explain {store['n_samples']:,} samples\n\n"
+        f"{store['location']}: {result['task']}, R2 on the training samples {result['training_r2']:.3f}, "
+        f"backbone of {len(result['backbone'])} features, seed {result['seed']}"
+    )
+
+
+def _model(result: dict[str, Any]) -> str:
+    names = result["support"]["names"]
+    width = max([len("intercept"), *map(len, names)])
+    order = sorted(range(len(names)), key=lambda at: -abs(result["coefficients"][at]))
+    rows = [f"| {names[at]:{width}} | {result['coefficients'][at]:>12.5g} |" for at in order]
+    head = [f"| {'feature':{width}} |  coefficient |", f"| {'-' * width} | -----------: |"]
+    tail = [f"| {'intercept':{width}} | {result['intercept']:>12.5g} |"]
+    return "\n".join(["## Model", "", *head, *rows, *tail])
+
+
+def _recovery(result: dict[str, Any]) -> str:
+    if "recovery" not in result:
+        return ""
+    known = result["recovery"]
+    return (
+        "## Recovery of the known truth\n\n"
+        f"{known['n_found']} of {known['n_relevant']} relevant features found (accuracy {known['accuracy']:.3f}), "
+        f"false alarms {known['false_alarm']:.3f}, in the backbone {known['backbone_accuracy']:.3f}"
+    )
+
+
+def _proof(result: dict[str, Any]) -> str:
+    return (
+        "## Proof for the reduced problem\n\n"
+        f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: "
+        f"certified gap {result['gap']:.4%} ({result['termination'].replace('_', ' ')})"
+    )
+
+
+def _levels(result: dict[str, Any]) -> str:
+    rows = [
+        f"| {at} | {level['candidates']} | {level['solved']} of {level['planned']} | {level['coverage']:.1%} | {level['backbone']} |"
+        for at, level in enumerate(result["levels"])
+    ]
+    head = ["| level | candidates | subproblems | coverage | backbone |", "| ---: | ---: | ---: | ---: | ---: |"]
+    return "\n".join(["## Levels", "", *head, *rows])
+
+
+def _times(result: dict[str, Any]) -> str:
+    rows = [f"| {phase} | {seconds:.2f} |" for phase, seconds in result["seconds"].items()]
+    return "\n".join(["## Time", "", "| phase | seconds |", "| :--- | ---: |", *rows])

@@ -1,0 +1,179 @@
+"""A run's directory: what is finished is kept, so that a run that was cut off goes on where it stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+
+from backbone_dask.errors import RunDirectoryError
+from backbone_dask.runtime.events import Event
+from backbone_dask.runtime.files import published, read_json, write_json
+from backbone_dask.values import Answer, LevelRecord, Screening
+
+
+class Journal(Protocol):
+    """Where a run keeps what is finished, and finds what an earlier one finished."""
+
+    def screening(self) -> Screening | None: ...
+
+    def keep_screening(self, screening: Screening) -> None: ...
+
+    def answer(self, level: int, index: int) -> Answer | None: ...
+
+    def keep_answer(self, answer: Answer) -> None: ...
+
+    def keep_level(self, record: LevelRecord) -> None: ...
+
+
+class NoJournal:
+    """Keeps nothing."""
+
+    def screening(self) -> Screening | None:
+        return None
+
+    def keep_screening(self, screening: Screening) -> None:
+        pass
+
+    def answer(self, level: int, index: int) -> Answer | None:
+        return None
+
+    def keep_answer(self, answer: Answer) -> None:
+        pass
+
+    def keep_level(self, record: LevelRecord) -> None:
+        pass
+
+
+class RunDirectory:
+    """A directory of one run; one process writes it at a time.
+
+    settings.json, screening.npz, levels/, events.jsonl while it runs; result.json, model.json, report.md at the end.
+    """
+
+    def __init__(self, path: Path, lock: IO[str]) -> None:
+        self.path = path
+        # Held open for the life of the run: the system lets go of it when the process ends, however it ends.
+        self._lock = lock
+        self._began = time.time()
+
+    def close(self) -> None:
+        self._lock.close()
+
+    def __enter__(self) -> RunDirectory:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def screening(self) -> Screening | None:
+        path = self.path / "screening.npz"
+        if not path.exists():
+            return None
+        with np.load(path) as kept:
+            return Screening(
+                kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"])
+            )
+
+    def keep_screening(self, screening: Screening) -> None:
+        with published(self.path / "screening.npz") as stream:
+            np.savez(stream, allow_pickle=False, **asdict(screening))
+
+    def answer(self, level: int, index: int) -> Answer | None:
+        path = self._answer_path(level, index)
+        if not path.exists():
+            return None
+        kept = read_json(path)
+        objective = np.nan if kept["objective"] is None else kept["objective"]
+        return Answer(level, index, np.array(kept["relevant"], np.int64), objective, kept["seconds"])
+
+    def keep_answer(self, answer: Answer) -> None:
+        path = self._answer_path(answer.level, answer.index)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, answer_json(answer))
+
+    def keep_level(self, record: LevelRecord) -> None:
+        write_json(self.path / "levels" / f"{record.level}.json", level_json(record))
+
+    def log(self, event: Event) -> None:
+        """Listener: append the event, with the seconds since this process began the run."""
+        line = {"seconds": round(time.time() - self._began, 3), **asdict(event)}
+        with (self.path / "events.jsonl").open("a") as stream:
+            stream.write(json.dumps(line) + "\n")
+
+    def _answer_path(self, level: int, index: int) -> Path:
+        return self.path / "levels" / f"{level}" / f"{index:04d}.json"
+
+
+def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: bool, overwrite: bool) -> RunDirectory:
+    """Begin a run in `path`, or go on with the same one.
+
+    `identity` is what makes two runs the same: store, task, settings. A directory that holds something else is refused.
+    """
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise RunDirectoryError(f"{folder} is a file; name a directory for the run")
+    if overwrite and _is_run(folder):
+        shutil.rmtree(folder)
+    occupied = folder.exists() and any(folder.iterdir())
+    if occupied and not resume:
+        raise RunDirectoryError(f"{folder} is not empty; use --resume to go on with it, or --overwrite to replace a run")
+    folder.mkdir(parents=True, exist_ok=True)
+    directory = RunDirectory(folder, _locked(folder))
+    if occupied:
+        _require_same(folder, identity)
+    write_json(folder / "settings.json", identity)
+    return directory
+
+
+def _is_run(folder: Path) -> bool:
+    # Overwriting removes the folder, so it must be one of ours.
+    return (folder / "settings.json").exists()
+
+
+def _locked(folder: Path) -> IO[str]:
+    lock = (folder / ".lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as cause:
+        lock.close()
+        raise RunDirectoryError(f"another process is running in {folder}; wait for it, or choose another --out") from cause
+    return lock
+
+
+def _require_same(folder: Path, identity: dict[str, Any]) -> None:
+    kept = read_json(folder / "settings.json")
+    wanted = json.loads(json.dumps(identity))
+    changed = sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
+    if changed:
+        words = ", ".join(f"{name} {kept.get(name)!r} -> {wanted.get(name)!r}" for name in changed)
+        raise RunDirectoryError(f"{folder} holds a run with other settings ({words}); resume with the same, or use another --out")
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "level": answer.level,
+        "index": answer.index,
+        "relevant": answer.relevant.tolist(),
+        "objective": None if np.isnan(answer.objective) else answer.objective,
+        "seconds": answer.seconds,
+    }
+
+
+def level_json(record: LevelRecord) -> dict[str, Any]:
+    return {
+        "level": record.level,
+        "n_candidates": record.n_candidates,
+        "n_planned": record.n_planned,
+        "n_solved": len(record.answers),
+        "coverage": record.coverage,
+        "backbone": record.backbone.tolist(),
+        "answers": [answer_json(answer) for answer in record.answers],
+    }

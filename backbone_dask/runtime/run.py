@@ -1,0 +1,162 @@
+"""The spine: screen -> compact -> levels -> reduced fit, over any source, on any executor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from backbone_dask.algorithm.hierarchy import Hierarchy
+from backbone_dask.algorithm.ranking import merge, survivors
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.protocols import Executor, FeatureSource, Problem
+from backbone_dask.runtime.budget import Budget
+from backbone_dask.runtime.checkpoint import Journal, NoJournal
+from backbone_dask.runtime.events import Event, Listener, silent
+from backbone_dask.runtime.survivors import Supply, Survivors, compact, supply
+from backbone_dask.runtime.tasks import screen_blocks, solve_reduced, solve_subproblem
+from backbone_dask.settings import ResolvedSettings
+from backbone_dask.values import Answer, CandidateIds, FeatureBlock, LevelRecord, Outcome, Ranking, Screening, Subproblem, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a run found. `support` and `backbone` are global ids; `outcome.model` is on the backbone's columns."""
+
+    screening: Screening
+    levels: tuple[LevelRecord, ...]
+    outcome: Outcome[Any]
+    seconds: dict[str, float]
+
+    @property
+    def backbone(self) -> CandidateIds:
+        return self.levels[-1].backbone
+
+
+@dataclass(slots=True)
+class Run:
+    """One execution of the method; every phase is a method, in the order in which they run."""
+
+    problem: Problem[Any]
+    source: FeatureSource
+    y: Target
+    settings: ResolvedSettings
+    budget: Budget
+    executor: Executor
+    journal: Journal = field(default_factory=NoJournal)
+    listen: Listener = silent
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def execute(self) -> Finding:
+        """Run every phase that the journal does not have the answer of."""
+        serve, y = supply(self.executor, self.source), self.executor.share(self.y)
+        screening = self._screen(serve, y)
+        held = self._compact(serve, screening.candidates)
+        levels = self._levels(screening, held, y)
+        outcome = self._reduce(levels, held, y)
+        return Finding(screening, levels, outcome, self.seconds)
+
+    def _screen(self, serve: Supply, y: Any) -> Screening:
+        with self._timed("screen"):
+            screening = self.journal.screening()
+            if screening is None:
+                screening = survivors(self._rank(serve, y))
+                if not screening.candidates.size:
+                    raise InvalidDataError(f"all {self.source.n_features} features are constant; there is nothing to fit")
+                self.journal.keep_screening(screening)
+        return screening
+
+    def _rank(self, serve: Supply, y: Any) -> Ranking:
+        keep, total = self.settings.screen_size, self.source.n_features
+        ranking = Ranking(np.empty(0, np.int64), np.empty(0), 0, 0)
+        spans = _spans(self.source.blocks(), self.budget.span_features)
+        items = ((serve(_ids(span)), span, y, self.problem.screen, keep) for span in spans)
+        for part in self.executor.map(screen_blocks, items):
+            ranking = merge([ranking, part], keep)
+            self.listen(Event("screen", ranking.n_scored, total, "columns"))
+        return ranking
+
+    def _compact(self, serve: Supply, candidates: CandidateIds) -> Survivors:
+        with self._timed("compact"):
+            held, done = compact(self.executor, serve, candidates, self.budget.partition_features), 0
+            for size in held.sizes():
+                done += size
+                self.listen(Event("compact", done, candidates.size, "columns"))
+        return held
+
+    def _levels(self, screening: Screening, held: Survivors, y: Any) -> tuple[LevelRecord, ...]:
+        settings, problem = self.settings, self.problem
+        hierarchy = Hierarchy(settings.n_subproblems, settings.backbone_max, settings.patience)
+        records = []
+        with self._timed("levels"):
+            for record in hierarchy.levels(screening, problem.construct_subproblems, self._solver(held, y)):
+                self.journal.keep_level(record)
+                records.append(record)
+        return tuple(records)
+
+    def _solver(self, held: Survivors, y: Any) -> Any:
+        def solve(subproblems: Sequence[Subproblem]) -> Iterator[Answer]:
+            found = 0
+            for answer in self._answers(subproblems, held, y):
+                found += 1
+                note = f"level {answer.level}: {answer.relevant.size} relevant"
+                self.listen(Event("levels", found, len(subproblems), "subproblems", note))
+                yield answer
+
+        return solve
+
+    def _answers(self, subproblems: Sequence[Subproblem], held: Survivors, y: Any) -> Iterator[Answer]:
+        """Answers in index order; the journal has a prefix of them after a restart."""
+        rest = list(subproblems)
+        while rest and (kept := self.journal.answer(rest[0].level, rest[0].index)):
+            rest.pop(0)
+            yield kept
+        work = (self.problem.fit_subproblem, self.problem.extract_relevant)
+        items = ((subproblem, held.columns(subproblem.candidates), y, *work) for subproblem in rest)
+        for answer in self.executor.map(solve_subproblem, items):
+            self.journal.keep_answer(answer)
+            yield answer
+
+    def _reduce(self, levels: tuple[LevelRecord, ...], held: Survivors, y: Any) -> Outcome[Any]:
+        backbone = levels[-1].backbone
+        with self._timed("reduced"):
+            self.listen(Event("reduced", 0, 1, "fit", f"{backbone.size} features in the backbone"))
+            item = (held.columns(backbone), y, self.problem.fit, warm_start(levels[-1]), self.settings.time_limit)
+            outcome: Outcome[Any] = next(iter(self.executor.map(solve_reduced, [item])))
+            self.listen(Event("reduced", 1, 1, "fit", f"gap {outcome.gap:.2%}"))
+        return outcome
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[phase] = time.perf_counter() - began
+
+
+def warm_start(record: LevelRecord) -> CandidateIds:
+    """The best single answer of the last level, as positions in its backbone."""
+    scored = [answer for answer in record.answers if not np.isnan(answer.objective)]
+    if not scored:
+        return np.empty(0, np.int64)
+    best = min(scored, key=lambda answer: (answer.objective, answer.index))
+    return np.searchsorted(record.backbone, best.relevant)
+
+
+def _spans(blocks: list[FeatureBlock], features: int) -> Iterator[list[FeatureBlock]]:
+    """Neighbouring blocks, together about as many features as one task should score."""
+    span: list[FeatureBlock] = []
+    for block in blocks:
+        span.append(block)
+        if block.stop - span[0].start >= features:
+            yield span
+            span = []
+    if span:
+        yield span
+
+
+def _ids(span: list[FeatureBlock]) -> CandidateIds:
+    return np.arange(span[0].start, span[-1].stop)

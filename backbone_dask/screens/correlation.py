@@ -1,0 +1,64 @@
+"""|cor(X_j, y)|: with mean and scale known, one dot product per column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.columns import Columns
+from backbone_dask.values import Target, Utilities
+
+
+def correlation(columns: Columns, y: Target) -> Utilities:
+    """Absolute correlation of every column with y, in [0, 1]; constant columns score 0.
+
+    float64 columns are scored in float64. The others are summed in float32 lanes, which keeps the speed of memory:
+    the error is below 1e-5.
+    """
+    centred = y - y.mean()
+    norm = np.sqrt(centred @ centred)
+    kind = np.float64 if columns.values.dtype == np.float64 else np.float32
+    unit = (centred / norm if norm > 0 else centred).astype(kind)
+    dots = _dots(columns, columns.mean.astype(kind), unit)
+    lengths = columns.scale * np.sqrt(y.size)
+    scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
+    return np.minimum(scores, 1.0)
+
+
+def _dots(columns: Columns, mean: NDArray[Any], unit: NDArray[Any]) -> NDArray[np.float64]:
+    dots = np.empty(columns.n_features)
+    if columns.missing is None:
+        _centred_dots(columns.values, mean, unit, dots)
+    else:
+        _present_dots(columns.values, columns.missing, mean, unit, dots)
+    return dots
+
+
+# Reassociation lets the sum run in vector lanes; per column and in a fixed order, so blocks do not change the bits.
+_LANES = {"reassoc", "contract", "nsz"}
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_LANES)
+def _centred_dots(values, mean, unit, dots):  # type: ignore[no-untyped-def]
+    features, samples = values.shape
+    for j in range(features):
+        column, centre = values[j], mean[j]
+        total = unit.dtype.type(0)
+        for i in range(samples):
+            total += (unit.dtype.type(column[i]) - centre) * unit[i]
+        dots[j] = total
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_LANES)
+def _present_dots(values, code, mean, unit, dots):  # type: ignore[no-untyped-def]
+    features, samples = values.shape
+    for j in range(features):
+        column, centre = values[j], mean[j]
+        total = unit.dtype.type(0)
+        for i in range(samples):
+            deviation = unit.dtype.type(column[i]) - centre
+            total += (deviation if column[i] != code else unit.dtype.type(0)) * unit[i]
+        dots[j] = total

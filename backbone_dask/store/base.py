@@ -1,0 +1,102 @@
+"""What every feature store offers, wherever its columns lie."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.columns import Columns
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.protocols import FeatureSource
+from backbone_dask.store.schema import MissingPolicy
+from backbone_dask.store.synthetic.truths import Truth
+from backbone_dask.values import CandidateIds, FeatureBlock, Target
+
+BLOCK_BYTES = 16 << 20
+
+
+class FeatureStore(ABC):
+    """A matrix of features x samples with names and targets, read by block or by id.
+
+    Attributes
+    ----------
+    location : where it is, for people.
+    n_features, n_samples : its shape.
+    dtype : of the raw columns.
+    targets : named responses, each of length n_samples.
+    named : whether its features have names of their own.
+    missing : what stands for a missing value: nothing ("refuse"), or the mean of its column.
+    truth : what a simulated store was made from; never read by a fit.
+    """
+
+    location: str
+    n_features: int
+    n_samples: int
+    dtype: np.dtype[np.generic]
+    named: bool = False
+    missing: MissingPolicy = "refuse"
+    truth: Truth | None = None
+
+    @property
+    @abstractmethod
+    def targets(self) -> Mapping[str, Target]: ...
+
+    @abstractmethod
+    def read(self, block: FeatureBlock) -> Columns:
+        """The columns of one block."""
+
+    @abstractmethod
+    def gather(self, ids: CandidateIds) -> Columns:
+        """The columns of sorted ids from anywhere in the store."""
+
+    def raw(self, block: FeatureBlock) -> NDArray[Any]:
+        """The values of one block before missing ones are replaced, for copying."""
+        return self.read(block).values
+
+    def portion(self, ids: CandidateIds) -> FeatureSource:
+        """What a worker needs to serve `ids`: the store itself, unless it lives in this process."""
+        return self
+
+    def names(self, ids: CandidateIds) -> list[str]:
+        """Names of features; x0, x1, ... where the store has none of its own."""
+        return [f"x{j}" for j in ids]
+
+    def find(self, names: list[str]) -> CandidateIds:
+        """Ids of the named features, in the order of the names."""
+        ids = [int(name[1:]) if name[:1] == "x" and name[1:].isdigit() else -1 for name in names]
+        return found(names, np.array([j if j < self.n_features else -1 for j in ids], np.int64), self.location)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    def blocks(self, features: int | None = None) -> list[FeatureBlock]:
+        """The table as blocks of `features` whole features, by default about 16 MB each."""
+        step = features or self._features_per_block()
+        starts = range(0, self.n_features, step)
+        return [FeatureBlock(i, start, min(start + step, self.n_features)) for i, start in enumerate(starts)]
+
+    def _features_per_block(self) -> int:
+        return max(1, BLOCK_BYTES // (self.n_samples * self.itemsize))
+
+    def target(self, name: str | None = None) -> Target:
+        """A target by name; without one, the only target there is."""
+        known = ", ".join(sorted(self.targets)) or "none"
+        if name is None and len(self.targets) == 1:
+            name = next(iter(self.targets))
+        if name is None:
+            raise InvalidDataError(f"{self.location} has {len(self.targets)} targets; name one of: {known}")
+        if name not in self.targets:
+            raise InvalidDataError(f"{self.location} has no target {name!r}; it has: {known}")
+        return self.targets[name]
+
+
+def found(names: list[str], ids: NDArray[np.int64], location: str) -> CandidateIds:
+    lost = [name for name, at in zip(names, ids, strict=True) if at < 0]
+    if lost:
+        raise InvalidDataError(f"{location} lacks {len(lost)} of the model's features: {', '.join(lost[:5])}")
+    return ids
