@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import pytest
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,3 @@ def objective(X: np.ndarray, y: np.ndarray, support: tuple[int, ...] | np.ndarra
 def brute_force(case: Case) -> float:
     size = min(case.n_nonzero, len(case.X))
     return min(objective(case.X, case.y, support, case.gamma) for support in combinations(range(len(case.X)), size))
-
-
-@pytest.fixture
-def draw() -> Callable[[int], Case]:
-    return draw_case

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from exact_cases import draw_case, objective
+
+from backbone_dask.exact.cuts import best_length_cut, dual_cut
+from backbone_dask.exact.gram import Gram
+from backbone_dask.losses.squared import dual_bound
+
+
+def centred(y: np.ndarray) -> np.ndarray:
+    return y - y.mean()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_cut_at_any_weights_lies_below_the_value_of_every_support(seed: int) -> None:
+    case = draw_case(seed)
+    gram = Gram.of(case.X, centred(case.y))
+    rng = np.random.default_rng(seed)
+    weights = rng.standard_normal(gram.n_features) * np.sqrt(gram.yy / gram.n_samples)
+    cuts = [dual_cut(gram, weights, case.gamma), best_length_cut(gram, weights, case.gamma, 1)]
+    for support in combinations(range(gram.n_features), min(case.n_nonzero, gram.n_features)):
+        value = objective(case.X, case.y, support, case.gamma)
+        assert all(cut.intercept - cut.slopes[list(support)].sum() <= value for cut in cuts)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_cut_of_a_fit_touches_its_support(seed: int) -> None:
+    case = draw_case(seed)
+    gram = Gram.of(case.X, centred(case.y))
+    support = np.arange(min(case.n_nonzero, gram.n_features))
+    weights = np.zeros(gram.n_features)
+    weights[support] = gram.fit(support, case.gamma).weights
+    cut = dual_cut(gram, weights, case.gamma)
+    assert cut.intercept - cut.slopes[support].sum() == pytest.approx(
+        objective(case.X, case.y, support, case.gamma), rel=1e-6, abs=1e-9 * gram.yy
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_best_length_is_that_of_the_dual_bound(seed: int) -> None:
+    case = draw_case(seed)
+    y = centred(case.y)
+    gram = Gram.of(case.X, y)
+    weights = 0.1 * gram.b / (gram.n_samples + 1 / case.gamma)
+    k = min(2, gram.n_features)
+    a = y - weights @ case.X.astype(np.float64)
+    top = float(np.sort((case.X.astype(np.float64) @ a) ** 2)[-k:].sum())
+    expected = dual_bound(float(y @ a), float(a @ a), top, case.gamma)
+    assert best_length_cut(gram, weights, case.gamma, k).bound(k) == pytest.approx(
+        expected, rel=1e-9, abs=1e-10 * gram.yy
+    )
