@@ -15,6 +15,7 @@ from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.subproblems.ascent import dual_point
 from backbone_dask.subproblems.products import correlate, largest
 from backbone_dask.subproblems.relaxation import fit_relaxation, relevant_of
+from backbone_dask.subproblems.swaps import Neighbours, best_partners
 from backbone_dask.subproblems.task import Task
 from backbone_dask.values import SparseFit
 
@@ -278,3 +279,31 @@ def test_correlate_is_the_product(n: int) -> None:
     rng = np.random.default_rng(n)
     X, a = rng.standard_normal((13, n)).astype(np.float32), rng.standard_normal(n)
     np.testing.assert_allclose(correlate(X, a), X.astype(float) @ a, atol=1e-5 * n**0.5)
+
+
+def test_the_bits_of_a_product_do_not_depend_on_the_other_rows() -> None:
+    X, y, _ = planted(20, n=333, p=11, k=2, rho=0.5, snr=2.0)
+    together = correlate(X, y)
+    for rows in ([3], [10, 3], [0, 1, 2, 4, 3], list(range(10, -1, -1))):
+        assert correlate(X[rows], y).tobytes() == together[rows].tobytes()
+
+
+def test_falls_of_all_swaps_are_those_of_the_refits() -> None:
+    X, y, _ = planted(21, n=30, p=12, k=3, rho=0.7, snr=1.0)
+    task = Task(X, y - y.mean(), 3, 0.2)
+    members = np.array([1, 5, 8])
+    choice = task.choose(task.pool(members), np.arange(3))
+    scores = correlate(X, task.residual(choice))
+    places, falls = best_partners(task, choice, Neighbours.none(X).of(X, members), scores)
+    for j in np.setdiff1d(np.arange(12), members):
+        after = [literal_objective(X, y, np.append(np.delete(members, i), j), 0.2) for i in range(3)]
+        assert places[j] == int(np.argmin(after))
+        assert falls[j] == pytest.approx(choice.fit.objective - min(after), abs=1e-5 * choice.fit.objective)
+    assert falls[members].tolist() == [0, 0, 0]
+
+
+def test_neighbours_of_another_support_are_those_made_afresh() -> None:
+    X, _, _ = planted(22, n=30, p=12, k=3, rho=0.7, snr=1.0)
+    first, second = np.array([1, 5, 8]), np.array([0, 5, 7, 8])
+    after = Neighbours.none(X).of(X, first).of(X, second)
+    np.testing.assert_allclose(after.products, X @ X[second].T, rtol=1e-5, atol=1e-4)
