@@ -43,7 +43,7 @@ class FitSubproblem(Protocol[ModelT_co]):
 class ExtractRelevant(Protocol):
     """Marks the columns, of those just fitted, that the model uses."""
 
-    def __call__(self, model: Any) -> Mask: ...
+    def __call__(self, model: Any, /) -> Mask: ...
 
 
 class Fit(Protocol[ModelT]):

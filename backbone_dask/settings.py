@@ -21,7 +21,7 @@ class Settings:
     n_nonzero : k, the most features in the final model.
     gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n).
     screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000.
-    subproblem_fraction : beta, share of the candidates in one subproblem.
+    subproblem_fraction : beta, share of the candidates in one subproblem, which examines at least backbone_max of them.
     n_subproblems : M, subproblems at the first level; halved at each further one.
     backbone_max : B_max, largest backbone that the exact solve takes.
     sampling : how subproblems draw candidates: exponential, uniform, proportional or covering.
@@ -63,8 +63,14 @@ class Settings:
             (k is not None and k > n_features, f"n_nonzero is {k}, but the data have only {n_features} features"),
             (k is not None and k > n_samples, f"n_nonzero is {k}, but the data have only {n_samples} samples"),
             (not _positive(self.gamma), f"gamma is {self.gamma}; it must be positive and finite"),
-            (_below(self.screen_size, k or 1), f"screen_size is {self.screen_size}; it must be at least n_nonzero ({k})"),
-            (not 0 < self.subproblem_fraction <= 1, f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]"),
+            (
+                _below(self.screen_size, k or 1),
+                f"screen_size is {self.screen_size}; it must be at least n_nonzero ({k})",
+            ),
+            (
+                not 0 < self.subproblem_fraction <= 1,
+                f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]",
+            ),
             (self.n_subproblems < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
             (self.backbone_max < (k or 1), f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
             (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),

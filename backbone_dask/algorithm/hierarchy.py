@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ class Hierarchy:
 
     def count(self, level: int) -> int:
         """ceil(M / 2^level): ceil(log2 M) + 1 levels at the most."""
-        return -(-self.n_subproblems // 2**level)
+        return math.ceil(self.n_subproblems / 2**level)
 
     def levels(self, screening: Screening, construct: ConstructSubproblems, solve: Solve) -> Iterator[LevelRecord]:
         """Yield every level's record; the last one holds the backbone."""

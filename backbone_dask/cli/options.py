@@ -27,7 +27,9 @@ _SETTINGS = (
     click.option("--backbone-max", type=int, default=_DEFAULTS.backbone_max, show_default=True),
     click.option("--sampling", type=click.Choice(weights.names()), default=_DEFAULTS.sampling, show_default=True),
     click.option("--gamma", type=float, help="Ridge weight; larger is weaker.  [default: 1/sqrt(n)]"),
-    click.option("--time-limit", type=float, default=_DEFAULTS.time_limit, show_default=True, help="Of the exact solve."),
+    click.option(
+        "--time-limit", type=float, default=_DEFAULTS.time_limit, show_default=True, help="Of the exact solve."
+    ),
     click.option("--seed", type=int, default=_DEFAULTS.seed, show_default=True),
 )
 

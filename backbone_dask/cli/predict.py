@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from backbone_dask.cli.options import as_json, overwrite
 from backbone_dask.cli.output import show
 from backbone_dask.errors import RunDirectoryError
+from backbone_dask.estimators.prediction import predict_store
 from backbone_dask.problems.model import LinearModel
 from backbone_dask.runtime.files import published, read_json
-from backbone_dask.store import FeatureStore, open_store
+from backbone_dask.store import open_store
 
 
 @click.command()
@@ -24,7 +25,10 @@ from backbone_dask.store import FeatureStore, open_store
 @overwrite
 @as_json
 def predict(run: Path, store: str, out: Path, overwrite: bool, as_json: bool) -> None:
-    """Predict the samples of STORE with the model of RUN. Features are found by name."""
+    """Predict the samples of STORE with the model of RUN.
+
+    Features are found by name, or by position where STORE has no names.
+    """
     if out.exists() and not overwrite:
         raise RunDirectoryError(f"{out} exists; choose another name, or use --overwrite")
     model = LinearModel.from_json(read_json(run / "model.json"))
@@ -33,13 +37,6 @@ def predict(run: Path, store: str, out: Path, overwrite: bool, as_json: bool) ->
         stream.write(_encoded(predictions, out.suffix))
     content = {"out": str(out), "n_samples": predictions.size, "n_features": model.ids.size}
     show(content, f"{predictions.size:,} predictions from {model.ids.size} features: {out}", as_json)
-
-
-def predict_store(model: LinearModel, store: FeatureStore) -> NDArray[np.float64]:
-    """Predictions for every sample of a store that has the model's features."""
-    ids = store.find(list(model.names))
-    order = np.argsort(ids)
-    return model.predict(store.gather(ids[order])[np.argsort(order)])
 
 
 def _encoded(predictions: NDArray[np.float64], suffix: str) -> bytes:

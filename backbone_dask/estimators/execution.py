@@ -20,4 +20,6 @@ def chosen_executor(name: str) -> Executor:
     except ValueError as cause:
         if name == "auto":
             return SerialExecutor()
-        raise InvalidSettingError("executor='dask' needs an active dask.distributed Client; create one first") from cause
+        raise InvalidSettingError(
+            "executor='dask' needs an active dask.distributed Client; create one first"
+        ) from cause

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
 from backbone_dask.estimators.fitting import Fitted, fit_linear, prepare
-from backbone_dask.errors import InvalidDataError
+from backbone_dask.estimators.prediction import predict_store
 from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore, MemoryStore, as_store
 from backbone_dask.values import CandidateIds
@@ -98,11 +99,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predictions, shape (samples,). Only the columns of the support are read."""
         check_is_fitted(self)
-        store = self._table(X, reset=False)
-        columns = self.model_.ids if isinstance(store, MemoryStore) else store.find(list(self.model_.names))
-        order = np.argsort(columns)
-        gathered = store.gather(columns[order])
-        return self.model_.predict(gathered[np.argsort(order)])
+        return predict_store(self.model_, self._table(X, reset=False))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
     count = n_workers or available_cores()
     settings = {
         # Two BLAS threads on one core are slower than one.
-        "distributed.nanny.pre-spawn-environ": {name: "1" for name in _THREADS},
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.target": False,
     }
@@ -31,7 +31,7 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
             threads_per_worker=1,
             processes=True,
             memory_limit=int(SHARE_OF_MEMORY * physical_bytes() / (count + 1)),
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,

@@ -37,9 +37,7 @@ class FitReduced:
     gamma: float
     gap_tolerance: float
 
-    def __call__(
-        self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float
-    ) -> Outcome[SparseFit]:
+    def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
         return fit_outer_approximation(
             X,
             y,
@@ -53,11 +51,11 @@ class FitReduced:
 
 def linear_problem(settings: ResolvedSettings) -> Problem[SparseFit]:
     """Correlation screen, SR-REL subproblems, outer approximation."""
+    # The exact solve takes backbone_max columns: a subproblem that examines fewer loses features and gains nothing.
+    least = settings.backbone_max
     return Problem(
         screen=correlation,
-        construct_subproblems=Sampler(
-            settings.sampling, settings.subproblem_fraction, settings.n_nonzero, settings.seed
-        ),
+        construct_subproblems=Sampler(settings.sampling, settings.subproblem_fraction, least, settings.seed),
         fit_subproblem=FitSubproblem(settings.n_nonzero, settings.gamma),
         extract_relevant=relevant_of,
         fit=FitReduced(settings.n_nonzero, settings.gamma, settings.gap_tolerance),

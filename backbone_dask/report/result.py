@@ -12,7 +12,18 @@ from backbone_dask.report.metrics import recovery
 from backbone_dask.store import FeatureStore
 
 FORMAT = 1
-LIBRARIES = ("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "zarr", "pyomo", "highspy")
+LIBRARIES = (
+    "backbone-dask",
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "dask",
+    "distributed",
+    "zarr",
+    "pyomo",
+    "highspy",
+)
 
 
 def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: dict[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def _proof(result: dict[str, Any]) -> str:
 
 def _levels(result: dict[str, Any]) -> str:
     rows = [
-        f"| {at} | {level['candidates']} | {level['solved']} of {level['planned']} | {level['coverage']:.1%} | {level['backbone']} |"
+        f"| {at} | {level['candidates']} | {level['solved']} of {level['planned']} "
+        f"| {level['coverage']:.1%} | {level['backbone']} |"
         for at, level in enumerate(result["levels"])
     ]
     head = ["| level | candidates | subproblems | coverage | backbone |", "| ---: | ---: | ---: | ---: | ---: |"]

@@ -56,7 +56,9 @@ def require_memory(budget: Budget, n_samples: int, worker_bytes: int) -> None:
         return
     over = budget.worker_bytes - worker_bytes
     fitting = budget.subproblem_features - over // (2 * n_samples * STANDARDISED_ITEMSIZE)
-    advice = f"at most {fitting} columns a subproblem (lower subproblem_fraction)" if fitting > 0 else "a lower screen_size"
+    advice = (
+        f"at most {fitting} columns a subproblem (lower subproblem_fraction)" if fitting > 0 else "a lower screen_size"
+    )
     raise MemoryBudgetError(
         f"subproblems of {n_samples} x {budget.subproblem_features} need about {gib(budget.worker_bytes)} a worker, "
         f"a worker has {gib(worker_bytes)}; use {advice} or larger workers"

@@ -78,9 +78,7 @@ class RunDirectory:
         if not path.exists():
             return None
         with np.load(path) as kept:
-            return Screening(
-                kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"])
-            )
+            return Screening(kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"]))
 
     def keep_screening(self, screening: Screening) -> None:
         with published(self.path / "screening.npz") as stream:
@@ -124,7 +122,9 @@ def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: 
         shutil.rmtree(folder)
     occupied = folder.exists() and any(folder.iterdir())
     if occupied and not resume:
-        raise RunDirectoryError(f"{folder} is not empty; use --resume to go on with it, or --overwrite to replace a run")
+        raise RunDirectoryError(
+            f"{folder} is not empty; use --resume to go on with it, or --overwrite to replace a run"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     directory = RunDirectory(folder, _locked(folder))
     if occupied:
@@ -144,7 +144,9 @@ def _locked(folder: Path) -> IO[str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as cause:
         lock.close()
-        raise RunDirectoryError(f"another process is running in {folder}; wait for it, or choose another --out") from cause
+        raise RunDirectoryError(
+            f"another process is running in {folder}; wait for it, or choose another --out"
+        ) from cause
     return lock
 
 
@@ -154,7 +156,9 @@ def _require_same(folder: Path, identity: dict[str, Any]) -> None:
     changed = sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
     if changed:
         words = ", ".join(f"{name} {kept.get(name)!r} -> {wanted.get(name)!r}" for name in changed)
-        raise RunDirectoryError(f"{folder} holds a run with other settings ({words}); resume with the same, or use another --out")
+        raise RunDirectoryError(
+            f"{folder} holds a run with other settings ({words}); resume with the same, or use another --out"
+        )
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

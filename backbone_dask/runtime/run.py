@@ -20,7 +20,17 @@ from backbone_dask.runtime.events import Event, Listener, silent
 from backbone_dask.runtime.survivors import Supply, Survivors, compact, supply
 from backbone_dask.runtime.tasks import screen_blocks, solve_reduced, solve_subproblem
 from backbone_dask.settings import ResolvedSettings
-from backbone_dask.values import Answer, CandidateIds, FeatureBlock, LevelRecord, Outcome, Ranking, Screening, Subproblem, Target
+from backbone_dask.values import (
+    Answer,
+    CandidateIds,
+    FeatureBlock,
+    LevelRecord,
+    Outcome,
+    Ranking,
+    Screening,
+    Subproblem,
+    Target,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +76,9 @@ class Run:
             if screening is None:
                 screening = survivors(self._rank(serve, y))
                 if not screening.candidates.size:
-                    raise InvalidDataError(f"all {self.source.n_features} features are constant; there is nothing to fit")
+                    raise InvalidDataError(
+                        f"all {self.source.n_features} features are constant; there is nothing to fit"
+                    )
                 self.journal.keep_screening(screening)
         return screening
 
@@ -100,9 +112,7 @@ class Run:
 
     def _solver(self, held: Survivors, y: Any) -> Any:
         def solve(subproblems: Sequence[Subproblem]) -> Iterator[Answer]:
-            found = 0
-            for answer in self._answers(subproblems, held, y):
-                found += 1
+            for found, answer in enumerate(self._answers(subproblems, held, y), start=1):
                 note = f"level {answer.level}: {answer.relevant.size} relevant"
                 self.listen(Event("levels", found, len(subproblems), "subproblems", note))
                 yield answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,6 @@ def compact(executor: Executor, serve: Supply, candidates: CandidateIds, step: i
 
 
 def _held(executor: Executor, serve: Supply, candidates: CandidateIds, bounds: tuple[int, ...]) -> Iterator[Any]:
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in pairwise(bounds):
         ids = candidates[start:stop]
         yield executor.submit(standardised_columns, serve(ids), ids)

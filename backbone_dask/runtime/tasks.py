@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.algorithm.ranking import merge, top
 from backbone_dask.protocols import ExtractRelevant, FeatureSource, Fit, FitSubproblem, Screen
@@ -34,8 +35,9 @@ def standardised_columns(source: FeatureSource, ids: CandidateIds) -> Standardis
     return source.gather(ids).standardised()
 
 
-def take(partition: Standardised, positions: np.ndarray[Any, np.dtype[np.int64]]) -> Standardised:
-    return partition[positions]
+def take(partition: Standardised, positions: NDArray[np.int64]) -> Standardised:
+    """Some columns of a partition."""
+    return np.asarray(partition[positions])
 
 
 def solve_subproblem(

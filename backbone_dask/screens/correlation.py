@@ -25,7 +25,7 @@ def correlation(columns: Columns, y: Target) -> Utilities:
     dots = _dots(columns, columns.mean.astype(kind), unit)
     lengths = columns.scale * np.sqrt(y.size)
     scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
-    return np.minimum(scores, 1.0)
+    return np.asarray(np.minimum(scores, 1.0))
 
 
 def _dots(columns: Columns, mean: NDArray[Any], unit: NDArray[Any]) -> NDArray[np.float64]:

@@ -1,0 +1,50 @@
+# Two commands: `make run` shows it working, `make test` tests it. Both make .venv first.
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO := runs/demo
+
+.PHONY: help setup run test lint types format lock clean
+
+help:
+	@echo "make run     simulate 100,000 features, fit a sparse model, print what was found"
+	@echo "make test    run the tests"
+	@echo "make lint    ruff, and its formatter in check mode"
+	@echo "make types   mypy --strict on the package"
+	@echo "make format  let ruff rewrite what it can"
+	@echo "make lock    resolve the newest dependencies into constraints.txt"
+	@echo "make clean   remove .venv and what make run wrote"
+
+setup: .venv/.ready
+
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: setup
+	$(BIN)/backbone-dask simulate linear $(DEMO).zarr --n 1000 --p 100000 --k 10 --rho 0.9 --snr 2 --seed 1 --overwrite
+	$(BIN)/backbone-dask fit $(DEMO).zarr --task regression -k 10 --out $(DEMO) --overwrite
+
+test: setup
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:
+	rm -rf .venv
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+	@touch .venv/.ready
+
+clean:
+	rm -rf .venv $(DEMO) $(DEMO).zarr
