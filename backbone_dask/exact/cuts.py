@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram
 from backbone_dask.losses.squared import Vector
 
@@ -17,10 +18,9 @@ class Cut:
     intercept: float
     slopes: Vector
 
-    def bound(self, n_nonzero: int) -> float:
-        """The least value of the cut over supports of at most n_nonzero features."""
-        largest = np.partition(self.slopes, -n_nonzero)[-n_nonzero:]
-        return self.intercept - float(largest.sum()) * (1 + self.slopes.size * float(np.finfo(np.float64).eps))
+    def bound(self, face: Face) -> float:
+        """The least value of the cut over the supports of a face."""
+        return self.intercept - face.heaviest(self.slopes) * (1 + self.slopes.size * float(np.finfo(np.float64).eps))
 
 
 def dual_cut(gram: Gram, weights: Vector, gamma: float, length: float = 1.0) -> Cut:
@@ -38,11 +38,11 @@ def dual_cut(gram: Gram, weights: Vector, gamma: float, length: float = 1.0) -> 
     return Cut(length * ya - 0.5 * length**2 * aa, 0.5 * gamma * length**2 * reach**2)
 
 
-def best_length_cut(gram: Gram, weights: Vector, gamma: float, n_nonzero: int) -> Cut:
-    """The dual cut along the ray of y - X'w whose bound over n_nonzero features is largest."""
+def best_length_cut(gram: Gram, weights: Vector, gamma: float, face: Face) -> Cut:
+    """The dual cut along the ray of y - X'w whose bound over the face is largest."""
     image = gram.G @ weights
     ya = gram.yy - float(gram.b @ weights)
     aa = gram.yy - 2 * float(gram.b @ weights) + float(weights @ image)
-    top = float(np.partition((gram.b - image) ** 2, -n_nonzero)[-n_nonzero:].sum())
+    top = face.heaviest((gram.b - image) ** 2)
     curvature = aa + gamma * top
     return dual_cut(gram, weights, gamma, ya / curvature if ya > 0 and curvature > 0 else 0.0)

@@ -15,17 +15,20 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Gram:
-    """G = X X', b = X y and yy = y'y in float64, for X of shape (features, samples)."""
+    """G = X X', b = X y and yy = y'y in float64, for X of shape (features, samples); the largest eigenvalue of G."""
 
     G: Matrix
     b: Vector
     yy: float
     n_samples: int
+    eigenvalue: float
 
     @classmethod
     def of(cls, X: Standardised, y: Target) -> Gram:
         wide = X.astype(np.float64)
-        return cls(wide @ wide.T, wide @ y, float(y @ y), y.size)
+        G = wide @ wide.T
+        eigenvalue = float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
+        return cls(G, wide @ y, float(y @ y), y.size, eigenvalue)
 
     @property
     def n_features(self) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
 from backbone_dask.exact.cuts import Cut, dual_cut
+from backbone_dask.exact.exclusion import excluding_cuts
+from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.highs import Master
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up, swap_neighbours
@@ -19,8 +22,10 @@ from backbone_dask.losses.squared import Vector
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
 
 _NEIGHBOUR_CUTS = 10
-_PROGRESS = 0.02
+_PROGRESS = 0.05
 """A round counts as progress when it takes this share off the gap."""
+_CLOSEST = 1e-12
+"""A bound nearer to the objective than this, relatively, is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +70,17 @@ def fit_outer_approximation(
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
         answer = _solve(Gram.of(X[usable], centred), n_nonzero, gamma, warm, limits)
-    model = _model(X, centred, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
-    return Outcome(
-        model=model,
-        objective=model.objective,
-        bound=min(answer.bound, model.objective),
-        termination=answer.termination,
-        rounds=answer.rounds,
-        seconds=time.monotonic() - started,
-    )
+        model = _model(X, centred, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
+    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+
+
+def _outcome(answer: _Answer, model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
+    """What is said about the model is judged by its objective from the samples, not by the one from the products."""
+    bound = min(answer.bound, model.objective * (1 - _CLOSEST))
+    outcome = Outcome(model, model.objective, bound, answer.termination, answer.rounds, seconds)
+    if outcome.termination is Termination.PROVEN and outcome.gap > max(tolerance, _CLOSEST):
+        return replace(outcome, termination=Termination.ROUND_LIMIT)
+    return outcome
 
 
 def _model(X: Standardised, y: Target, gamma: float, support: Positions, weights: Vector) -> SparseFit:
@@ -95,7 +102,7 @@ def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: _L
 def _everything(gram: Gram, gamma: float) -> _Answer:
     """With room for every feature the ridge fit on all of them is optimal: more features never cost more."""
     incumbent = evaluate(gram, np.arange(gram.n_features), gamma)
-    return _Answer(incumbent, max(incumbent.objective - gram.rounding * gram.yy, 0.0), Termination.PROVEN, 0)
+    return _Answer(incumbent, np.inf, Termination.PROVEN, 0)
 
 
 class _Search:
@@ -104,6 +111,9 @@ class _Search:
     def __init__(self, gram: Gram, n_nonzero: int, gamma: float, limits: _Limits) -> None:
         self.gram, self.n_nonzero, self.gamma, self.limits = gram, n_nonzero, gamma, limits
         self.incumbent = evaluate(gram, np.empty(0, np.int64), gamma)
+        self.whole = Face.whole(gram.n_features, n_nonzero)
+        self.relax = partial(solve_relaxation, gram, gamma=gamma, deadline=limits.deadline)
+        self.relaxation = self.relax(self.whole)
         self.bound = 0.0
         self.cuts: list[Cut] = []
         self.visited: set[bytes] = set()
@@ -122,10 +132,9 @@ class _Search:
 
     def _start(self, warm: Positions) -> None:
         """The relaxation's cut comes first: with it the first master already knows the relaxation's bound."""
-        relaxation = solve_relaxation(self.gram, self.n_nonzero, self.gamma, deadline=self.limits.deadline)
-        self.bound = max(self.bound, relaxation.bound)
-        self.cuts.append(relaxation.cut)
-        self._descend(round_up(relaxation.z, self.n_nonzero))
+        self.bound = max(self.bound, self.relaxation.bound)
+        self.cuts.append(self.relaxation.cut)
+        self._descend(round_up(self.relaxation.z, self.n_nonzero))
         self._descend(warm)
 
     def _rounds(self) -> tuple[Termination, int]:
@@ -153,9 +162,15 @@ class _Search:
         seconds = self.limits.deadline - time.monotonic()
         found = master.solve(seconds=seconds, mip_gap=mip_gap, start=self.incumbent.support)
         self.bound = max(self.bound, found.bound)
+        self._exclude(found.support)
         self._add_cut(found.support)
         self._descend(found.support)
         return bool(self.cuts)
+
+    def _exclude(self, support: Positions) -> None:
+        if support.tobytes() not in self.visited:
+            goal = (1 - self.limits.tolerance / 2) * self.incumbent.objective
+            self.cuts += excluding_cuts(self.relax, self.whole, self.relaxation, support, goal)
 
     def _descend(self, support: Positions) -> None:
         """The local optimum below a support becomes a cut, and the incumbent if it is better."""
@@ -177,4 +192,4 @@ class _Search:
 
 def _patience(n_features: int) -> int:
     """Rounds without progress that are worth while: many where they take milliseconds, few where they take longer."""
-    return max(10, 3000 // n_features)
+    return max(6, 1000 // n_features)

@@ -14,10 +14,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from backbone_dask.exact.cuts import Cut, best_length_cut
+from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram
 from backbone_dask.losses.squared import Matrix, Vector
 
 _SHORTEST_STEP = 2.0**-10
+_MAX_ROUNDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,56 +34,48 @@ class Relaxation:
     rounds: int
 
 
-def shares(size: Vector, n_nonzero: int, offset: float) -> Vector:
-    """z_j = clip(size_j / t - offset, 0, 1) with t such that they sum to n_nonzero (or all positive sizes get 1)."""
-    positive = size[size > 0]
-    if positive.size <= n_nonzero:
-        return (size > 0).astype(np.float64)
-    # The sum is piecewise linear and rising in 1/t: walk over its kinks.
-    kinks = np.concatenate([offset / positive, (1 + offset) / positive])
-    bends = np.concatenate([positive, -positive])
-    order = np.argsort(kinks, kind="stable")
-    kinks, slopes = kinks[order], np.cumsum(bends[order])
-    totals = np.concatenate([[0.0], np.cumsum(slopes[:-1] * np.diff(kinks))])
-    at = min(int(np.searchsorted(totals, n_nonzero)), totals.size - 1)
-    inverse = kinks[at - 1] + (n_nonzero - totals[at - 1]) / slopes[at - 1]
-    return np.asarray(np.clip(size * inverse - offset, 0.0, 1.0))
-
-
-def penalty(weights: Vector, n_nonzero: int) -> float:
-    """The squared k-support norm: min over z of sum w_j^2 / z_j."""
-    z = shares(np.abs(weights), n_nonzero, 0.0)
+def penalty(weights: Vector, face: Face) -> float:
+    """min over the z of the face of sum w_j^2 / z_j: on the whole problem the squared k-support norm."""
+    z = face.shares(np.abs(weights), 0.0)
     used = z > 0
     return float((weights[used] ** 2 / z[used]).sum())
 
 
 def solve_relaxation(
     gram: Gram,
-    n_nonzero: int,
+    face: Face,
     gamma: float,
     *,
     start: Vector | None = None,
+    goal: float | None = None,
     tolerance: float = 1e-6,
-    max_rounds: int = 200,
     deadline: float = np.inf,
 ) -> Relaxation:
-    """Minimise the relaxation until its value and its dual bound agree to a relative `tolerance`, or time is up."""
-    weights = np.zeros(gram.n_features) if start is None else start
-    step = 1.0 / float(np.linalg.eigvalsh(gram.G)[-1])
-    best = _evaluate(gram, weights, n_nonzero, gamma, 0)
-    for rounds in range(1, max_rounds + 1):
-        if best.objective - best.bound <= tolerance * best.objective or time.monotonic() >= deadline:
+    """Minimise the relaxation on a face until its value and its dual bound agree to a relative `tolerance`.
+
+    With a `goal` it also ends as soon as it is known on which side of it the optimum lies.
+    """
+    weights = np.zeros(gram.n_features) if start is None else np.where(face.shares(np.abs(start), 0.0) > 0, start, 0.0)
+    best = _evaluate(gram, weights, face, gamma, 0)
+    for rounds in range(1, _MAX_ROUNDS + 1):
+        if _settled(best, goal, tolerance) or time.monotonic() >= deadline:
             break
-        weights = _newton_step(gram, _proximal_step(gram, weights, n_nonzero, gamma, step), n_nonzero, gamma)
-        best = _better(best, _evaluate(gram, weights, n_nonzero, gamma, rounds))
+        weights = _newton_step(gram, _proximal_step(gram, weights, face, gamma), face, gamma)
+        best = _better(best, _evaluate(gram, weights, face, gamma, rounds))
     return best
 
 
-def _evaluate(gram: Gram, weights: Vector, n_nonzero: int, gamma: float, rounds: int) -> Relaxation:
-    cut = best_length_cut(gram, weights, gamma, n_nonzero)
-    value = 0.5 * gram.yy + _value(gram, weights, n_nonzero, gamma)
-    z = shares(np.abs(weights), n_nonzero, 0.0)
-    return Relaxation(z, weights, value, cut, cut.bound(n_nonzero), rounds)
+def _settled(best: Relaxation, goal: float | None, tolerance: float) -> bool:
+    if goal is not None and (best.bound >= goal or best.objective < goal):
+        return True
+    return best.objective - best.bound <= tolerance * best.objective
+
+
+def _evaluate(gram: Gram, weights: Vector, face: Face, gamma: float, rounds: int) -> Relaxation:
+    cut = best_length_cut(gram, weights, gamma, face)
+    value = 0.5 * gram.yy + _value(gram, weights, face, gamma)
+    z = face.shares(np.abs(weights), 0.0)
+    return Relaxation(z, weights, value, cut, cut.bound(face), rounds)
 
 
 def _better(old: Relaxation, new: Relaxation) -> Relaxation:
@@ -91,37 +85,38 @@ def _better(old: Relaxation, new: Relaxation) -> Relaxation:
     return replace(new, cut=old.cut, bound=old.bound)
 
 
-def _value(gram: Gram, weights: Vector, n_nonzero: int, gamma: float) -> float:
+def _value(gram: Gram, weights: Vector, face: Face, gamma: float) -> float:
     loss = 0.5 * float(weights @ (gram.G @ weights)) - float(gram.b @ weights)
-    return loss + penalty(weights, n_nonzero) / (2 * gamma)
+    return loss + penalty(weights, face) / (2 * gamma)
 
 
-def _proximal_step(gram: Gram, weights: Vector, n_nonzero: int, gamma: float, step: float) -> tuple[Vector, Vector]:
+def _proximal_step(gram: Gram, weights: Vector, face: Face, gamma: float) -> tuple[Vector, Vector]:
     """The proximal gradient step and the z of its piece."""
+    step = 1.0 / gram.eigenvalue
     moved = weights + step * (gram.b - gram.G @ weights)
-    z = shares(np.abs(moved), n_nonzero, step / gamma)
+    z = face.shares(np.abs(moved), step / gamma)
     return moved * z / (z + step / gamma), z
 
 
-def _newton_step(gram: Gram, point: tuple[Vector, Vector], n_nonzero: int, gamma: float) -> Vector:
+def _newton_step(gram: Gram, point: tuple[Vector, Vector], face: Face, gamma: float) -> Vector:
     """Minimise over the piece of the point, and go as far in that direction as the true objective falls."""
     weights, z = point
-    direction = _piece_minimum(gram, weights, z, n_nonzero, gamma) - weights
-    value = _value(gram, weights, n_nonzero, gamma)
+    direction = _piece_minimum(gram, weights, z, face, gamma) - weights
+    value = _value(gram, weights, face, gamma)
     length = 1.0
     while length >= _SHORTEST_STEP:
-        if _value(gram, weights + length * direction, n_nonzero, gamma) < value:
+        if _value(gram, weights + length * direction, face, gamma) < value:
             return weights + length * direction
         length /= 2
     return weights
 
 
-def _piece_minimum(gram: Gram, weights: Vector, z: Vector, n_nonzero: int, gamma: float) -> Vector:
+def _piece_minimum(gram: Gram, weights: Vector, z: Vector, face: Face, gamma: float) -> Vector:
     """Where z is 1 the penalty is w^2; where it is a fraction, (sum |w|)^2 / (k - how many are 1)."""
     active = np.flatnonzero(z > 0)
     whole = z[active] >= 1
     signs = np.where(whole, 0.0, np.sign(weights[active]))
-    spread = max(n_nonzero - int(whole.sum()), 1)
+    spread = max(face.room + int(face.required.sum()) - int(whole.sum()), 1)
     curvature = gram.G[np.ix_(active, active)] + np.outer(signs, signs) / (gamma * spread)
     curvature[np.diag_indices_from(curvature)] += np.where(whole, 1 / gamma, 0.0)
     minimum = np.zeros_like(weights)

@@ -7,6 +7,7 @@ import pytest
 from exact_cases import draw_case, objective
 
 from backbone_dask.exact.cuts import best_length_cut, dual_cut
+from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram
 from backbone_dask.losses.squared import dual_bound
 
@@ -21,7 +22,10 @@ def test_a_cut_at_any_weights_lies_below_the_value_of_every_support(seed: int) -
     gram = Gram.of(case.X, centred(case.y))
     rng = np.random.default_rng(seed)
     weights = rng.standard_normal(gram.n_features) * np.sqrt(gram.yy / gram.n_samples)
-    cuts = [dual_cut(gram, weights, case.gamma), best_length_cut(gram, weights, case.gamma, 1)]
+    cuts = [
+        dual_cut(gram, weights, case.gamma),
+        best_length_cut(gram, weights, case.gamma, Face.whole(gram.n_features, 1)),
+    ]
     for support in combinations(range(gram.n_features), min(case.n_nonzero, gram.n_features)):
         value = objective(case.X, case.y, support, case.gamma)
         assert all(cut.intercept - cut.slopes[list(support)].sum() <= value for cut in cuts)
@@ -50,6 +54,7 @@ def test_the_best_length_is_that_of_the_dual_bound(seed: int) -> None:
     a = y - weights @ case.X.astype(np.float64)
     top = float(np.sort((case.X.astype(np.float64) @ a) ** 2)[-k:].sum())
     expected = dual_bound(float(y @ a), float(a @ a), top, case.gamma)
-    assert best_length_cut(gram, weights, case.gamma, k).bound(k) == pytest.approx(
+    whole = Face.whole(gram.n_features, k)
+    assert best_length_cut(gram, weights, case.gamma, whole).bound(whole) == pytest.approx(
         expected, rel=1e-9, abs=1e-10 * gram.yy
     )

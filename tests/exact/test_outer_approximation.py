@@ -33,11 +33,21 @@ def test_brute_force_agrees(seed: int) -> None:
     assert outcome.bound <= best
     assert outcome.objective == pytest.approx(objective(case.X, case.y, outcome.model.support, case.gamma), rel=1e-6)
     assert outcome.objective == pytest.approx(best, rel=2e-6)
-    assert outcome.gap >= 0
+    assert outcome.gap > 0
     assert (outcome.termination is Termination.PROVEN) == (outcome.gap <= 1e-6)
     assert outcome.model.support.size <= case.n_nonzero
     assert case.X[outcome.model.support].any(axis=1).all()
     assert (outcome.model.weights != 0).all()
+
+
+@pytest.mark.parametrize("gamma", [1.0, 1e4, 1e8])
+def test_an_almost_perfect_fit_is_proven_or_honestly_left_open(gamma: float) -> None:
+    X, _, truth = planted(10, 2, 30, seed=13)
+    case = Case(X, np.ones(2) @ X[truth].astype(np.float64), 2, gamma)
+    outcome = solve(case)
+    assert outcome.bound <= brute_force(case)
+    np.testing.assert_array_equal(outcome.model.support, truth)
+    assert (outcome.termination is Termination.PROVEN) == (outcome.gap <= 1e-6)
 
 
 def test_most_small_problems_are_proven() -> None:
