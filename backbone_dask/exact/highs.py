@@ -68,18 +68,24 @@ class MasterAnswer:
 
 
 class Master:
-    """A persistent model that grows by cuts. All values are divided by `unit`, so that tolerances are relative."""
+    """A persistent model that grows by cuts.
 
-    def __init__(self, n_features: int, n_nonzero: int, unit: float) -> None:
+    All values are divided by `unit`, so that tolerances are relative. `floor` is a bound that is known already.
+    """
+
+    def __init__(self, n_features: int, n_nonzero: int, *, unit: float, floor: float) -> None:
         self._shape = (n_features, n_nonzero)
-        self._unit = unit
+        self._unit, self._floor = unit, floor
         self._cuts: list[Cut] = []
         self._n_built = 0
         self._model: Any = None
         self._solver: Any = None
 
     def add_cut(self, cut: Cut) -> None:
-        self._cuts.append(Cut(cut.intercept / self._unit, cut.slopes / self._unit))
+        # A slope that takes the cut below the floor says no more than one that takes it there: smaller numbers, and a
+        # tighter master between the integers.
+        slopes = np.minimum(cut.slopes, max(cut.intercept - self._floor, 0.0))
+        self._cuts.append(Cut(cut.intercept / self._unit, slopes / self._unit))
 
     def solve(self, *, seconds: float, mip_gap: float, start: Positions) -> MasterAnswer:
         """Solve within `seconds`, waiting for another thread's solve included; `start` is the MIP start."""
@@ -99,7 +105,7 @@ class Master:
 
     def _build(self) -> None:
         if self._model is None:
-            self._model = _empty_model(*self._shape)
+            self._model = _empty_model(*self._shape, self._floor / self._unit)
             self._solver = _persistent_solver(self._model)
         new = [self._constraint(cut) for cut in self._cuts[self._n_built :]]
         self._solver.add_constraints(new)
@@ -115,7 +121,8 @@ class Master:
         z[start] = 1.0
         for variable, value in zip(self._model.z.values(), z.tolist(), strict=True):
             variable.set_value(value, skip_validation=True)
-        self._model.eta.set_value(max(cut.intercept - float(cut.slopes @ z) for cut in self._cuts))
+        value = max(cut.intercept - float(cut.slopes @ z) for cut in self._cuts)
+        self._model.eta.set_value(max(value, self._floor / self._unit), skip_validation=True)
 
     def _run(self, seconds: float, mip_gap: float) -> MasterAnswer:
         self._solver.config.time_limit = seconds
@@ -131,10 +138,10 @@ class Master:
         return (bound - (self._shape[0] + 2) * _TOLERANCE) * self._unit
 
 
-def _empty_model(n_features: int, n_nonzero: int) -> Any:
+def _empty_model(n_features: int, n_nonzero: int, floor: float) -> Any:
     model = pyo.ConcreteModel()
     model.z = pyo.Var(range(n_features), domain=pyo.Binary)
-    model.eta = pyo.Var(bounds=(0.0, None))
+    model.eta = pyo.Var(bounds=(floor, None))
     model.size = pyo.Constraint(expr=pyo.quicksum(model.z.values()) <= n_nonzero)
     model.objective = pyo.Objective(expr=model.eta)
     model.cuts = pyo.ConstraintList()

@@ -140,7 +140,7 @@ class _Search:
     def _rounds(self) -> tuple[Termination, int]:
         """Solve masters until a limit is reached, no new cut is left, or the gap stands still."""
         self._add_neighbours()
-        master = Master(self.gram.n_features, self.n_nonzero, self.incumbent.objective)
+        master = Master(self.gram.n_features, self.n_nonzero, unit=self.incumbent.objective, floor=self.bound)
         patience = _patience(self.gram.n_features)
         rounds, marked, mark, fresh = 0, 0, self.gap, True
         while rounds - marked < patience:
