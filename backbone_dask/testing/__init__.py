@@ -1,1 +1,11 @@
-"""Contracts and planted data for the authors of plug-ins."""
+"""What the author of a plug-in needs to test it: planted data, Hypothesis strategies, and one contract per protocol.
+
+>>> from backbone_dask.testing.contracts import ScreenContract
+>>> class TestMyScreen(ScreenContract):
+...     @pytest.fixture
+...     def screen(self):
+...         return my_screen
+
+pytest then runs every promise of the protocol. `planted` needs numpy alone; `contracts` needs pytest, `strategies`
+needs Hypothesis, so nothing is imported from here.
+"""
