@@ -10,6 +10,9 @@ from backbone_dask.exact.gram import Positions
 from backbone_dask.losses.squared import Vector
 from backbone_dask.values import Mask
 
+_NEGLIGIBLE = 1e-100
+"""Relative to the largest size: smaller ones would overflow when inverted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Face:
@@ -44,16 +47,26 @@ class Face:
 
 def _shares(size: Vector, room: int, offset: float) -> Vector:
     """They sum to `room`, unless fewer sizes are positive."""
-    positive = size[size > 0]
+    counts = np.asarray(size > _NEGLIGIBLE * size.max(initial=0.0))
+    positive = size[counts]
     if positive.size <= room:
-        return (size > 0).astype(np.float64)
+        return counts.astype(np.float64)
     if room == 0:
         return np.zeros_like(size)
-    # The sum is piecewise linear and rising in 1/t: walk over its kinks.
-    kinks = np.concatenate([offset / positive, (1 + offset) / positive])
-    order = np.argsort(kinks, kind="stable")
-    kinks, slopes = kinks[order], np.cumsum(np.concatenate([positive, -positive])[order])
-    totals = np.concatenate([[0.0], np.cumsum(slopes[:-1] * np.diff(kinks))])
-    at = min(int(np.searchsorted(totals, room)), totals.size - 1)
-    inverse = kinks[at - 1] + (room - totals[at - 1]) / slopes[at - 1]
-    return np.asarray(np.clip(size * inverse - offset, 0.0, 1.0))
+    kinks = np.sort(np.concatenate([offset / positive, (1 + offset) / positive]))
+    return _clipped(size, _level(positive, room, offset, kinks), offset)
+
+
+def _level(size: Vector, room: int, offset: float, kinks: Vector) -> float:
+    """1/t: the sum of the shares is rising in it, and linear between two kinks."""
+    low, high = 0, kinks.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _clipped(size, kinks[middle], offset).sum() >= room else (middle, high)
+    below, above = (float(_clipped(size, kinks[at], offset).sum()) for at in (low, high))
+    part = min((room - below) / (above - below), 1.0) if above > below else 1.0
+    return float(kinks[low] + part * (kinks[high] - kinks[low]))
+
+
+def _clipped(size: Vector, level: float, offset: float) -> Vector:
+    return np.minimum(np.maximum(size * level - offset, 0.0), 1.0)

@@ -129,3 +129,14 @@ def test_a_goal_out_of_reach_ends_early_and_on_the_right_side() -> None:
     assert above.objective < 1.05 * full.objective
     assert below.bound >= 0.9 * full.objective
     assert max(above.rounds, below.rounds) < full.rounds
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shares_survive_sizes_of_every_magnitude(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = 10.0 ** rng.uniform(-320, 10, 12) * (rng.random(12) < 0.8)
+    size[:4] = 10.0 ** rng.uniform(-18, 0, 4)
+    for offset in (0.0, 1e-10, 1e6):
+        z = Face.whole(12, 3).shares(size, offset)
+        assert z.sum() <= 3 + 1e-9
+        assert ((z >= 0) & (z <= 1)).all()
