@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.protocols import FeatureSource
+from backbone_dask.store.missing import label
 from backbone_dask.store.schema import MissingPolicy
 from backbone_dask.store.synthetic.truths import Truth
 from backbone_dask.values import CandidateIds, FeatureBlock, Target
@@ -63,12 +64,33 @@ class FeatureStore(ABC):
 
     def names(self, ids: CandidateIds) -> list[str]:
         """Names of features; x0, x1, ... where the store has none of its own."""
+        self.require_ids(ids)
         return [f"x{j}" for j in ids]
 
     def find(self, names: list[str]) -> CandidateIds:
         """Ids of the named features, in the order of the names."""
         ids = [int(name[1:]) if name[:1] == "x" and name[1:].isdigit() else -1 for name in names]
         return found(names, np.array([j if j < self.n_features else -1 for j in ids], np.int64), self.location)
+
+    def label(self, j: int) -> str:
+        """A feature in messages: its id, and its name if it has one."""
+        return label(j, self.names(np.array([j]))[0] if self.named else None)
+
+    def require_ids(self, ids: CandidateIds) -> None:
+        """Refuse ids of features that do not exist."""
+        lost = ids[(ids < 0) | (ids >= self.n_features)]
+        if lost.size:
+            raise InvalidDataError(
+                f"{self.location} has no feature {lost[0]}; its {self.n_features} features are numbered from 0"
+            )
+
+    def require_block(self, block: FeatureBlock) -> None:
+        """Refuse a block of another table."""
+        if not 0 <= block.start < block.stop <= self.n_features:
+            raise InvalidDataError(
+                f"{self.location} has no block of features {block.start} to {block.stop - 1}; "
+                f"its {self.n_features} features are numbered from 0"
+            )
 
     @property
     def itemsize(self) -> int:
@@ -100,3 +122,14 @@ def found(names: list[str], ids: NDArray[np.int64], location: str) -> CandidateI
     if lost:
         raise InvalidDataError(f"{location} lacks {len(lost)} of the model's features: {', '.join(lost[:5])}")
     return ids
+
+
+def only_one(names: list[str], known: Iterable[tuple[int, str]], location: str) -> NDArray[np.int64]:
+    """Where each name is among those known, -1 where it is not; a name that two features have is refused."""
+    ids = dict.fromkeys(names, -1)
+    for j, name in known:
+        if ids.get(name, j) not in (-1, j):
+            raise InvalidDataError(f"features {ids[name]} and {j} of {location} are both called {name!r}; rename one")
+        if name in ids:
+            ids[name] = j
+    return np.array([ids[name] for name in names], np.int64)

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
-import zarr
 from zarr.storage import FsspecStore, LocalStore
 
 from backbone_dask.errors import DiskSpaceError, StoreError
+
+SCRATCH = ".partial"
+ASIDE = ".replaced"
 
 
 def is_url(location: str) -> bool:
@@ -23,25 +25,43 @@ def is_url(location: str) -> bool:
 
 def plain(location: str | os.PathLike[str]) -> str:
     """A local path without its scheme, or a URL as it is; no slash at the end."""
-    return os.fspath(location).removeprefix("file://").rstrip("/")
+    text = os.fspath(location).removeprefix("file://").rstrip("/")
+    return text if is_url(text) else os.path.expanduser(text)
+
+
+def absolute(location: str) -> str:
+    """The same place for a process that works in another folder."""
+    return location if is_url(location) else os.path.abspath(location)
+
+
+def joined(path: str, name: str) -> str:
+    return f"{path}/{name}" if path and name else path or name
 
 
 def zarr_store(location: str, *, read_only: bool = False) -> Any:
     """The zarr store behind a path or any URL that fsspec opens."""
     if is_url(location):
         return FsspecStore.from_url(location, read_only=read_only)
-    return LocalStore(location, read_only=read_only)
+    return LocalStore(absolute(location), read_only=read_only)
 
 
 def filesystem(location: str) -> tuple[Any, str]:
     """The fsspec file system of a location, and the path in it."""
-    system, path = fsspec.core.url_to_fs(location)
+    try:
+        system, path = fsspec.core.url_to_fs(absolute(location))
+    except (ValueError, ImportError) as cause:
+        raise StoreError(f"{location} cannot be opened: {cause}") from cause
     return system, path
 
 
 def exists(location: str) -> bool:
     system, path = filesystem(location)
     return bool(system.exists(path))
+
+
+def is_file(location: str) -> bool:
+    system, path = filesystem(location)
+    return bool(system.isfile(path))
 
 
 def remove(location: str) -> None:
@@ -51,19 +71,57 @@ def remove(location: str) -> None:
 
 
 def publish(scratch: str, final: str) -> None:
-    """Give what is finished its final name: atomic on a local disk, a move elsewhere."""
+    """Give a finished store its final name; the one that has it now is there until then."""
+    if is_url(final):
+        _copy(scratch, final)
+    else:
+        _rename(scratch, final)
+
+
+def publish_file(scratch: str, final: str) -> None:
+    """The same for a single file."""
     if not is_url(final):
-        os.rename(scratch, final)
+        _rename(scratch, final)
         return
+    remove(final)
+    system, path = filesystem(scratch)
+    system.mv(path, filesystem(final)[1])
+
+
+def _rename(scratch: str, final: str) -> None:
+    """Two renames with the old one moved aside: whatever happens, both are whole under some name."""
+    aside = final + ASIDE
+    if os.path.lexists(final):
+        remove(aside)
+        os.rename(final, aside)
+    try:
+        os.rename(scratch, final)
+    except OSError:
+        if os.path.lexists(aside):
+            os.rename(aside, final)
+        raise
+    remove(aside)
+
+
+def _copy(scratch: str, final: str) -> None:
+    """Where nothing can be renamed: the root document goes first and comes last, so no reader meets a mixture."""
     system, source = filesystem(scratch)
-    system.mv(source, filesystem(final)[1], recursive=True)
+    target, root = filesystem(final)[1], "/zarr.json"
+    if system.exists(target + root):
+        system.rm_file(target + root)
+    remove(final)
+    names = [path[len(source) :] for path in system.find(source) if not path.startswith(f"{source}/parts/")]
+    rest = [name for name in names if name != root]
+    system.copy([source + name for name in rest], [target + name for name in rest])
+    system.cp_file(source + root, target + root)
+    remove(scratch)
 
 
 def require_space(location: str, n_bytes: int) -> None:
     """Refuse before writing what a local disk cannot hold."""
     if is_url(location):
         return
-    parent = next(folder for folder in Path(location).absolute().parents if folder.exists())
+    parent = next(folder for folder in Path(absolute(location)).parents if folder.exists())
     free = shutil.disk_usage(parent).free
     if n_bytes > free:
         raise DiskSpaceError(
@@ -85,10 +143,10 @@ def disk_errors(location: str) -> Iterator[None]:
         raise
 
 
-def open_group(location: str) -> zarr.Group:
-    """The root group of a store, read-only."""
-    try:
-        return zarr.open_group(zarr_store(location, read_only=True), mode="r")
-    except (FileNotFoundError, KeyError) as cause:
-        hint = f"; {location}.partial is half-written: finalise it or write it again" if exists(location + ".partial") else ""
-        raise StoreError(f"there is no store at {location}{hint}") from cause
+def remnants(location: str) -> str:
+    """What a killed writer left beside a store that is not there, as advice."""
+    hints = {
+        SCRATCH: f"; {location}{SCRATCH} is half-written: write the same store again, which goes on from there",
+        ASIDE: f"; {location}{ASIDE} is the one it was to replace, whole: rename it to have it back",
+    }
+    return "".join(hint for suffix, hint in hints.items() if exists(location + suffix))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,34 +12,39 @@ from backbone_dask.columns import Columns, measured
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store.schema import MISSING_CODES, MissingPolicy
 
+Label = Callable[[int], str]
+"""What to call a row of the values at hand, in messages: its feature's id, and its name if it has one."""
 
-def admit(
-    values: NDArray[Any], policy: MissingPolicy, *, first: int = 0
-) -> tuple[Columns, NDArray[np.int64]]:
+
+def label(j: int, name: str | None) -> str:
+    return f"feature {j}" if name is None else f"feature {j} ({name!r})"
+
+
+def admit(values: NDArray[Any], policy: MissingPolicy, called: Label) -> tuple[Columns, NDArray[np.int64]]:
     """Check raw columns (features, samples) and measure them; the second answer counts the missing values.
 
-    `first` is the id of the first column, for messages. Under "mean" a float's NaN becomes the mean of its column
-    at once; an integer's code stays and stands for it. Infinity is refused always.
+    Under "mean" a float's NaN becomes the mean of its column at once; an integer's code stays and stands for it.
+    Infinity is refused always.
     """
     if values.dtype.kind != "f":
         code = MISSING_CODES[values.dtype.name] if policy == "mean" else None
         return measured(values, code)
-    if np.isfinite(values).all():
-        return measured(values)
-    absent = _count_missing(values, policy, first)
-    return measured(_mean_imputed(values))[0], absent
+    absent = np.zeros(len(values), np.int64)
+    if not np.isfinite(values).all():
+        absent = _count_missing(values, policy, called)
+        values = _mean_imputed(values)
+    return _within_range(measured(values)[0], called), absent
 
 
-def _count_missing(values: NDArray[Any], policy: MissingPolicy, first: int) -> NDArray[np.int64]:
-    absent = np.isnan(values)
+def _count_missing(values: NDArray[Any], policy: MissingPolicy, called: Label) -> NDArray[np.int64]:
     infinite = np.flatnonzero(np.isinf(values).any(axis=1))
     if infinite.size:
-        raise InvalidDataError(f"feature {first + infinite[0]} contains infinity; replace it before it is stored")
-    counts = absent.sum(axis=1, dtype=np.int64)
+        raise InvalidDataError(f"{called(int(infinite[0]))} contains infinity; replace it before it is used")
+    counts: NDArray[np.int64] = np.isnan(values).sum(axis=1, dtype=np.int64)
     if policy == "refuse":
         worst = int(np.flatnonzero(counts)[0])
         raise InvalidDataError(
-            f"feature {first + worst} contains NaN in {counts[worst]} of {values.shape[1]} samples; "
+            f"{called(worst)} contains NaN in {counts[worst]} of {values.shape[1]} samples; "
             "declare missing='mean' to use the mean of each column, or clean the data"
         )
     return counts
@@ -46,6 +52,17 @@ def _count_missing(values: NDArray[Any], policy: MissingPolicy, first: int) -> N
 
 def _mean_imputed(values: NDArray[Any]) -> NDArray[Any]:
     present = ~np.isnan(values)
-    sums = np.where(present, values, 0).sum(axis=1, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        sums = np.where(present, values, 0).sum(axis=1, dtype=np.float64)
     mean = (sums / np.maximum(present.sum(axis=1), 1)).astype(values.dtype)
     return np.where(present, values, mean[:, None])
+
+
+def _within_range(columns: Columns, called: Label) -> Columns:
+    """Sums of squares of very large floats overflow: such a column has no scale."""
+    lost = np.flatnonzero(~(np.isfinite(columns.mean) & np.isfinite(columns.scale)))
+    if lost.size:
+        raise InvalidDataError(
+            f"{called(int(lost[0]))} has values too large for its variance to be a float64; rescale it"
+        )
+    return columns

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.errors import StoreError
 from backbone_dask.store import locate
 from backbone_dask.store.base import FeatureStore
+from backbone_dask.store.documents import ROOT, require_free
 from backbone_dask.store.memory import MemoryStore
 from backbone_dask.store.reader import ZarrStore
 from backbone_dask.store.schema import MissingPolicy, plan_schema
@@ -22,8 +24,8 @@ from backbone_dask.store.writer import Draft, init_store
 def open_store(location: str | os.PathLike[str]) -> FeatureStore:
     """Open a zarr store, or the recipe of a virtual one, at a path or any URL that fsspec opens."""
     place = locate.plain(location)
-    system, path = locate.filesystem(place)
-    if system.isfile(path):
+    # The root document is asked for first: a web server answers for a folder as if it were a file.
+    if not locate.exists(f"{place}/{ROOT}") and locate.is_file(place):
         return VirtualStore(_recipe(place), place)
     return ZarrStore(place)
 
@@ -46,8 +48,11 @@ def write_store(
 ) -> None:
     """Copy any store into a zarr store, partition by partition; goes on where a killed writer left it."""
     draft = draft_of(source, location, overwrite=overwrite)
-    for index in draft.pending():
-        copy_partition(source, draft, index)
+    done = set(range(draft.schema.n_partitions)) - set(draft.pending())
+    for index in range(draft.schema.n_partitions):
+        # A draft that was left behind may be of another table of the same shape.
+        if index not in done or not _is_copied(source, draft, index):
+            copy_partition(source, draft, index)
         listen(draft.schema.partition(index).stop, source.n_features)
     draft.finalise()
 
@@ -61,22 +66,27 @@ def draft_of(source: FeatureStore, location: str | os.PathLike[str], *, overwrit
 
 def copy_partition(source: FeatureStore, draft: Draft, index: int) -> None:
     """Read one partition of `source` and write it."""
+    draft.write_partition(index, *_partition(source, draft, index))
+
+
+def _is_copied(source: FeatureStore, draft: Draft, index: int) -> bool:
+    return draft.holds(index, *_partition(source, draft, index))
+
+
+def _partition(source: FeatureStore, draft: Draft, index: int) -> tuple[NDArray[Any], list[str] | None]:
     block = draft.schema.partition(index)
-    ids = np.arange(block.start, block.stop)
-    draft.write_partition(index, source.raw(block), source.names(ids) if source.named else None)
+    return source.raw(block), source.names(np.arange(block.start, block.stop)) if source.named else None
 
 
 def write_recipe(recipe: Recipe, location: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Keep a recipe in a file: it opens as a virtual store."""
     place = locate.plain(location)
-    if locate.exists(place) and not overwrite:
-        raise StoreError(f"{place} exists; choose another name, or ask to overwrite it")
-    locate.remove(place)
-    system, path = locate.filesystem(place)
+    require_free(place, overwrite=overwrite)
+    system, path = locate.filesystem(place + locate.SCRATCH)
     with locate.disk_errors(place):
         system.makedirs(system._parent(path), exist_ok=True)
-        system.pipe_file(path + ".partial", (recipe.to_json() + "\n").encode())
-    locate.publish(place + ".partial", place)
+        system.pipe_file(path, (recipe.to_json() + "\n").encode())
+    locate.publish_file(place + locate.SCRATCH, place)
 
 
 def _recipe(place: str) -> Recipe:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -12,12 +12,15 @@ import zarr
 from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
-from backbone_dask.errors import CorruptBlockError
+from backbone_dask.errors import CorruptBlockError, StoreError
 from backbone_dask.store import locate
-from backbone_dask.store.base import FeatureStore, found
-from backbone_dask.store.schema import read_schema
+from backbone_dask.store.arrays import VECTOR_CHUNK
+from backbone_dask.store.base import FeatureStore, found, only_one
+from backbone_dask.store.documents import open_array, read_attributes, require_seal
+from backbone_dask.store.names import LOST, decoded
+from backbone_dask.store.schema import require_finished, schema_from
 from backbone_dask.store.synthetic.truths import truth_from_json
-from backbone_dask.store.writer import VECTOR_CHUNK, fill_value
+from backbone_dask.store.targets import LazyTargets
 from backbone_dask.values import CandidateIds, FeatureBlock, Target
 
 T = TypeVar("T")
@@ -28,105 +31,161 @@ class ZarrStore(FeatureStore):
 
     def __init__(self, location: str | os.PathLike[str]) -> None:
         self.location = locate.plain(location)
-        group = locate.open_group(self.location)
-        self.schema = read_schema(dict(group.attrs), self.location)
+        self._place = locate.absolute(self.location)
+        content = _content(self.location)
+        self.schema = schema_from(content)
         self.n_features, self.n_samples = self.schema.n_features, self.schema.n_samples
         self.dtype = np.dtype(self.schema.dtype)
         self.named, self.missing = self.schema.named, self.schema.missing
-        truth = group.attrs.get("truth")
-        self.truth = truth_from_json(truth) if truth else None
-        self._group = group
-        self._X: zarr.Array[Any] = group["X"]
+        self.truth = truth_from_json(content["truth"]) if content["truth"] else None
+        self._documents: dict[str, str] = content["documents"]
+        self._targets = LazyTargets(list(content["targets"]), self._read_target)
         # Per store, not per module: a store that was written again must not answer from the old one's cache.
+        self._array = lru_cache(maxsize=None)(self._open_array)
         self._vector_part = lru_cache(maxsize=64)(self._read_vector_part)
 
     def __reduce__(self) -> tuple[type[ZarrStore], tuple[str]]:
-        return ZarrStore, (self.location,)
+        return ZarrStore, (self._place,)
 
     @property
     def targets(self) -> Mapping[str, Target]:
-        return {name: self._guarded(lambda a=array: np.asarray(a[:]), f"target {name!r}") for name, array in self._group["targets"].arrays()}
+        """Each is read when it is asked for, and then kept."""
+        return self._targets
 
     def read(self, block: FeatureBlock) -> Columns:
         """The columns of one block; a byte that was changed on disk raises CorruptBlockError."""
-        what = f"block {block.index} (features {block.start} to {block.stop - 1})"
-        values = self._guarded(lambda: np.asarray(self._X[block.start : block.stop]), what)
-        self._require_chunks(values, np.arange(block.start, block.stop), what)
-        return self._columns(values, slice(block.start, block.stop))
+        self.require_block(block)
+        ids = np.arange(block.start, block.stop)
+        return self._whole(lambda: self._array("X")[block.start : block.stop], ids, f"block {block.index}, ")
 
     def gather(self, ids: CandidateIds) -> Columns:
         """The columns of sorted ids."""
-        try:
-            values = np.asarray(self._X.oindex[ids, :])
-        except (ValueError, RuntimeError):
-            for block in self._touched(ids):
-                self.read(block)
-            raise
-        self._require_chunks(values, ids, "the store")
-        return self._columns(values, ids)
+        self.require_ids(ids)
+        return self._whole(lambda: self._array("X").oindex[ids, :], ids, "")
 
     def names(self, ids: CandidateIds) -> list[str]:
         if not self.named:
             return super().names(ids)
-        raw = self._guarded(lambda: np.asarray(self._group["names"].oindex[ids, :]), "names")
-        return _decoded(raw)
+        self.require_ids(ids)
+        rows = self._guarded(lambda: np.asarray(self._array("names").oindex[ids, :], np.uint8), "names")
+        self._require(rows[:, 0] != LOST, ids, "names")
+        return decoded(rows)
 
     def find(self, names: list[str]) -> CandidateIds:
         if not self.named:
             return super().find(names)
-        ids = dict.fromkeys(names, -1)
-        for start in range(0, self.n_features, VECTOR_CHUNK):
-            stop = min(start + VECTOR_CHUNK, self.n_features)
-            for offset, name in enumerate(self.names(np.arange(start, stop))):
-                if name in ids:
-                    ids[name] = start + offset
-        return found(names, np.array([ids[name] for name in names], np.int64), self.location)
+        return found(names, only_one(names, self._all_names(), self.location), self.location)
 
     def missing_counts(self) -> NDArray[np.int64]:
         """Missing values of every feature, shape (features,)."""
-        return self._guarded(lambda: np.asarray(self._group["missing"][:]), "missing counts")
+        counts = [self._vector_part("missing", index) for index in range(-(-self.n_features // VECTOR_CHUNK))]
+        return np.concatenate(counts)
 
     def _features_per_block(self) -> int:
         wanted = super()._features_per_block()
         return max(1, wanted // self.schema.chunk_features) * self.schema.chunk_features
 
-    def _columns(self, values: NDArray[Any], where: slice | CandidateIds) -> Columns:
-        return Columns(values, self._vector("mean", where), self._vector("scale", where), self.schema.missing_code)
+    def _all_names(self) -> Iterator[tuple[int, str]]:
+        for start in range(0, self.n_features, VECTOR_CHUNK):
+            stop = min(start + VECTOR_CHUNK, self.n_features)
+            yield from enumerate(self.names(np.arange(start, stop)), start)
 
-    def _vector(self, name: str, where: slice | CandidateIds) -> NDArray[np.float64]:
-        ids = np.arange(where.start, where.stop) if isinstance(where, slice) else where
+    def _whole(self, read: Callable[[], Any], ids: CandidateIds, where: str) -> Columns:
+        """Columns of which every byte was checked; on damage, the chunk it is in."""
+        try:
+            values = np.asarray(self._guarded(read, "X"))
+        except CorruptBlockError as cause:
+            self._blame(ids, where)
+            raise StoreError(f"{cause}; read again, it was whole") from cause
+        columns = Columns(values, self._vector("mean", ids), self._vector("scale", ids), self.schema.missing_code)
+        self._require(~self._lost(columns, ids), ids, "X", where)
+        return columns
+
+    def _blame(self, ids: CandidateIds, where: str) -> None:
+        for index in np.unique(ids // self.schema.chunk_features):
+            start = int(index) * self.schema.chunk_features
+            stop = min(start + self.schema.chunk_features, self.n_features)
+            what = f"{where}features {start} to {stop - 1} (file {self._file('X', start)})"
+            self._guarded(lambda start=start, stop=stop: self._array("X")[start:stop], what)  # type: ignore[misc]
+
+    def _lost(self, columns: Columns, ids: CandidateIds) -> NDArray[np.bool_]:
+        """Columns that zarr made up for a chunk that is not there, whether it is a file or a part of a shard.
+
+        No float is stored as NaN. An integer column may consist of the fill value; then its mean, or the number of
+        its missing values, says so.
+        """
+        if self.dtype.kind == "f":
+            return np.asarray(np.isnan(columns.values[:, 0]))
+        suspects = np.flatnonzero(columns.values[:, 0] == self.schema.fill)
+        suspects = suspects[(columns.values[suspects] == self.schema.fill).all(axis=1)]
+        lost = np.zeros(ids.size, bool)
+        if self.schema.missing_code is None:
+            lost[suspects] = columns.mean[suspects] != self.schema.fill
+        else:
+            lost[suspects] = self._vector("missing", ids[suspects]) != self.n_samples
+        return lost
+
+    def _vector(self, name: str, ids: CandidateIds) -> NDArray[np.float64]:
         out = np.empty(ids.size)
         part = ids // VECTOR_CHUNK
         for index in np.unique(part):
             out[part == index] = self._vector_part(name, int(index))[ids[part == index] - index * VECTOR_CHUNK]
         return out
 
-    def _read_vector_part(self, name: str, index: int) -> NDArray[np.float64]:
+    def _read_vector_part(self, name: str, index: int) -> NDArray[Any]:
         start = index * VECTOR_CHUNK
-        return self._guarded(lambda: np.asarray(self._group[name][start : start + VECTOR_CHUNK]), f"vector {name!r}")
+        values = self._guarded(lambda: np.asarray(self._array(name)[start : start + VECTOR_CHUNK]), f"vector {name!r}")
+        # The fill values are NaN and -1.
+        self._require(values >= 0 if name != "mean" else ~np.isnan(values), start + np.arange(values.size), name)
+        return values
 
-    def _touched(self, ids: CandidateIds) -> list[FeatureBlock]:
-        blocks = self.blocks(self.schema.chunk_features)
-        return [blocks[index] for index in np.unique(ids // self.schema.chunk_features)]
+    def _read_target(self, name: str) -> Target:
+        values = self._guarded(lambda: np.asarray(self._array(f"targets/{name}")[:]), f"target {name!r}")
+        self._require(~np.isnan(values), np.zeros(self.n_samples, np.int64), f"targets/{name}")
+        return values
+
+    def _open_array(self, name: str) -> zarr.Array[Any]:
+        return open_array(self._place, name, self._documents)
+
+    def _file(self, name: str, j: int) -> str:
+        """The file of array `name` that holds feature j."""
+        array = self._array(name)
+        rows = (array.shards or array.chunks)[0]
+        return f"{name}/c/{j // rows}" + "/0" * (array.ndim - 1)
+
+    def _require(self, present: NDArray[np.bool_], ids: CandidateIds, name: str, where: str = "") -> None:
+        if present.all():
+            return
+        j = int(ids[np.flatnonzero(~present)[0]])
+        what = "values" if name.startswith("targets/") else f"feature {j}"
+        raise CorruptBlockError(
+            f"{where}{what} of {self.location}: the file {self._file(name, j)} is missing or has a hole; "
+            "restore it or write the store again"
+        )
 
     def _guarded(self, read: Callable[[], T], what: str) -> T:
         try:
             return read()
-        except (ValueError, RuntimeError) as cause:
+        except StoreError:
+            raise
+        except (ValueError, RuntimeError, IndexError) as cause:
             raise CorruptBlockError(
                 f"{what} of {self.location} does not match its checksum ({cause}); "
                 "the bytes on disk have changed: restore the file or write the store again"
             ) from cause
-
-    def _require_chunks(self, values: NDArray[Any], ids: CandidateIds, what: str) -> None:
-        """zarr answers for a lost chunk with the fill value; a column of it is looked at more closely."""
-        fill = fill_value(self.schema.dtype)
-        suspects = ids[np.isnan(values[:, 0]) if np.isnan(fill) else values[:, 0] == fill]
-        for index in np.unique(suspects // self.schema.partition_features):
-            key = self._X.metadata.encode_chunk_key((int(index), 0))  # type: ignore[union-attr]
-            if not locate.exists(f"{self.location}/X/{key}"):
-                raise CorruptBlockError(f"{what} of {self.location}: the file X/{key} is missing; restore it or write the store again")
+        except OSError as cause:
+            raise StoreError(f"{what} of {self.location} cannot be read: {cause}") from cause
 
 
-def _decoded(raw: NDArray[np.uint8]) -> list[str]:
-    return [bytes(row).rstrip(b"\0").decode() for row in raw]
+def _content(location: str) -> dict[str, Any]:
+    """What the store says of itself, after every check that the root document allows."""
+    try:
+        content = require_finished(read_attributes(location), location)
+    except (FileNotFoundError, NotADirectoryError) as cause:
+        raise StoreError(f"there is no store at {location}{locate.remnants(location)}") from cause
+    except StoreError:
+        raise
+    except OSError as cause:
+        raise StoreError(f"{location} cannot be read: {cause}") from cause
+    require_seal(content, location)
+    return content

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -49,6 +49,11 @@ class Schema:
         return self.n_features * self.n_samples * np.dtype(self.dtype).itemsize
 
     @property
+    def fill(self) -> float | int:
+        """What zarr returns for a chunk that is not there: no float, and an integer that hardly fills a column."""
+        return MISSING_CODES.get(self.dtype, float("nan"))
+
+    @property
     def missing_code(self) -> int | None:
         return MISSING_CODES.get(self.dtype) if self.missing == "mean" else None
 
@@ -70,24 +75,35 @@ def plan_schema(
         raise InvalidDataError(f"a store cannot hold {dtype}; convert to one of {', '.join(DTYPES)}")
     if n_features < 1 or n_samples < 1:
         raise InvalidDataError(f"a store needs at least one feature and one sample, not {n_features} x {n_samples}")
-    if missing not in get_args(MissingPolicy):
-        raise InvalidDataError(f"missing policy {missing!r} is unknown; use one of {', '.join(get_args(MissingPolicy))}")
+    require_policy(missing)
     chunk = max(1, min(n_features, CHUNK_BYTES // (n_samples * np.dtype(dtype).itemsize)))
     many = -(-n_features // chunk) > MOST_FILES
     return Schema(n_features, n_samples, dtype, missing, chunk, chunk * CHUNKS_PER_SHARD if many else None, named)
 
 
-def read_schema(attributes: dict[str, Any], url: str) -> Schema:
-    """The schema of a finished store; says what is wrong with anything else."""
-    if ATTRIBUTE not in attributes:
-        raise StoreError(f"{url} is a zarr group, but not a feature store; make one with `backbone-dask simulate`")
-    found = dict(attributes[ATTRIBUTE])
-    version = found.pop("format", None)
-    if version != FORMAT:
+def require_policy(missing: MissingPolicy) -> MissingPolicy:
+    known = get_args(MissingPolicy)
+    if missing not in known:
+        raise InvalidDataError(f"missing policy {missing!r} is unknown; use one of {', '.join(known)}")
+    return missing
+
+
+def require_finished(attributes: dict[str, Any], location: str) -> dict[str, Any]:
+    """What a finished store of this format says of itself; says what is wrong with anything else."""
+    content = attributes.get(ATTRIBUTE)
+    if not isinstance(content, dict):
+        raise StoreError(f"{location} is a zarr group, but not a feature store; make one with write_store")
+    if content.get("format") != FORMAT:
         raise FormatVersionError(
-            f"{url} has store format {version}, this version reads format {FORMAT}; "
+            f"{location} has store format {content.get('format')}, this version reads format {FORMAT}; "
             "write the store again, or use the version of backbone_dask that wrote it"
         )
-    if not found.pop("complete", False):
-        raise IncompleteStoreError(f"{url} was never finalised; write the missing partitions and finalise it")
-    return Schema(**found)
+    if "seal" not in content:
+        raise IncompleteStoreError(
+            f"{location} was never finalised, or its zarr.json is damaged; write the missing partitions and finalise it"
+        )
+    return content
+
+
+def schema_from(content: dict[str, Any]) -> Schema:
+    return Schema(**{field.name: content[field.name] for field in fields(Schema)})

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zarr
 from numpy.typing import NDArray
-from zarr.codecs import BloscCodec, Crc32cCodec
 
+from backbone_dask.columns import Columns
 from backbone_dask.errors import IncompleteStoreError, InvalidDataError, StoreError
-from backbone_dask.store import locate
-from backbone_dask.store.missing import admit
+from backbone_dask.store import arrays, locate, parts
+from backbone_dask.store.documents import array_digests, digest, read_attributes, require_free, sealed
+from backbone_dask.store.missing import admit, label
+from backbone_dask.store.names import encoded, widened
 from backbone_dask.store.schema import ATTRIBUTE, Schema
 from backbone_dask.store.synthetic.truths import Truth
+from backbone_dask.store.targets import checked_targets, require_file_name
 from backbone_dask.values import Target
-
-VECTOR_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +33,31 @@ class Draft:
 
     @property
     def scratch(self) -> str:
-        return self.location + ".partial"
+        return self.location + locate.SCRATCH
 
     def pending(self) -> list[int]:
         """Partitions that are not written yet."""
-        system, folder = locate.filesystem(self._parts)
-        done = {os.path.basename(path) for path in system.ls(folder, detail=False)} if system.exists(folder) else set()
-        return [index for index in range(self.schema.n_partitions) if _part_name(index) not in done]
+        done = parts.finished(self.scratch)
+        return [index for index in range(self.schema.n_partitions) if parts.file_name(index) not in done]
 
     def write_partition(self, index: int, values: NDArray[Any], names: Sequence[str] | None = None) -> None:
         """Write partition `index`: raw columns (features, samples), and their names if the store has names."""
         block = self.schema.partition(index)
-        self._check(index, values, names)
-        columns, absent = admit(values, self.schema.missing, first=block.start)
+        columns, part = self._admitted(index, values, names)
+        X = self._array("X")
         with locate.disk_errors(self.scratch):
-            zarr.open_group(locate.zarr_store(self.scratch), mode="r+")["X"][block.start : block.stop] = columns.values
+            X[block.start : block.stop] = columns.values
             # The part file comes last: it says that the partition is whole.
-            self._save_part(index, mean=columns.mean, scale=columns.scale, missing=absent, names=_encoded(names or ()))
+            parts.save_part(self.scratch, index, part)
+
+    def holds(self, index: int, values: NDArray[Any], names: Sequence[str] | None = None) -> bool:
+        """Whether the partition, as it is written, was made from these columns."""
+        part = self._admitted(index, values, names)[1]
+        try:
+            kept = parts.load_part(self.scratch, index, *part)
+        except IncompleteStoreError:
+            return False
+        return all(np.array_equal(kept[name], part[name]) for name in part)
 
     def finalise(self) -> None:
         """Check that every partition is there, write the vectors, and give the store its name."""
@@ -60,8 +69,24 @@ class Draft:
             )
         with locate.disk_errors(self.scratch):
             self._write_vectors()
-        locate.remove(self.location)
+            self._seal()
+        # Parts go last: until the store has its name, they are what a second attempt starts from.
         locate.publish(self.scratch, self.location)
+        locate.remove(f"{self.location}/{parts.FOLDER}")
+
+    def _admitted(
+        self, index: int, values: NDArray[Any], names: Sequence[str] | None
+    ) -> tuple[Columns, dict[str, NDArray[Any]]]:
+        self._check(index, values, names)
+        start = self.schema.partition(index).start
+        raw = encoded(names or (), start)
+        columns, absent = admit(
+            np.ascontiguousarray(values),
+            self.schema.missing,
+            lambda row: label(start + row, names[row] if names is not None else None),
+        )
+        vectors = {"mean": columns.mean, "scale": columns.scale, "missing": absent}
+        return columns, {**vectors, "names": raw, "print": parts.fingerprint(columns.values)}
 
     def _check(self, index: int, values: NDArray[Any], names: Sequence[str] | None) -> None:
         expected = (self.schema.partition(index).size, self.schema.n_samples)
@@ -69,36 +94,43 @@ class Draft:
             raise InvalidDataError(
                 f"partition {index} must be {self.schema.dtype} of shape {expected}, not {values.dtype} {values.shape}"
             )
-        if self.schema.named and (names is None or len(names) != expected[0]):
-            raise InvalidDataError(f"partition {index} needs {expected[0]} names")
+        wanted = expected[0] if self.schema.named else 0
+        if len(names or ()) != wanted:
+            raise InvalidDataError(f"partition {index} needs {wanted} names, not {len(names or ())}")
 
-    @property
-    def _parts(self) -> str:
-        return f"{self.scratch}/parts"
-
-    def _save_part(self, index: int, **arrays: NDArray[Any]) -> None:
-        buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **arrays)
-        system, folder = locate.filesystem(self._parts)
-        system.makedirs(folder, exist_ok=True)
-        unfinished = f"{folder}/.{index}.{os.getpid()}"
-        system.pipe_file(unfinished, buffer.getvalue())
-        system.mv(unfinished, f"{folder}/{_part_name(index)}")
-
-    def _load_part(self, index: int) -> dict[str, NDArray[Any]]:
-        system, folder = locate.filesystem(self._parts)
-        with system.open(f"{folder}/{_part_name(index)}", "rb") as stream, np.load(stream) as part:
-            return dict(part)
+    def _array(self, name: str) -> zarr.Array[Any]:
+        try:
+            return zarr.open_array(locate.zarr_store(self.scratch), path=name, mode="r+", zarr_format=3)
+        except (FileNotFoundError, KeyError) as cause:
+            raise StoreError(f"{self.scratch} is not there; begin the store with init_store") from cause
 
     def _write_vectors(self) -> None:
-        group = zarr.open_group(locate.zarr_store(self.scratch), mode="r+")
-        parts = [self._load_part(index) for index in range(self.schema.n_partitions)]
-        for name in ("mean", "scale", "missing"):
-            _create(group, name, np.concatenate([part[name] for part in parts]), VECTOR_CHUNK)
-        if self.schema.named:
-            _create(group, "names", _stacked([part["names"] for part in parts]), VECTOR_CHUNK)
-        group.attrs[ATTRIBUTE] = {**self.schema.to_json(), "complete": True}
-        locate.remove(self._parts)
+        width = max(self._name_widths(), default=0)
+        created = arrays.create_vectors(self.scratch, self.schema.n_features, width)
+        at = 0
+        for piece in parts.pieces(self._vectors(width), arrays.VECTOR_CHUNK):
+            stop = at + len(piece["mean"])
+            for name, array in created.items():
+                array[at:stop] = piece[name]
+            at = stop
+
+    def _name_widths(self) -> Iterator[int]:
+        for index in range(self.schema.n_partitions) if self.schema.named else ():
+            yield parts.load_part(self.scratch, index, "names")["names"].shape[1]
+
+    def _vectors(self, width: int) -> Iterator[parts.Part]:
+        for index in range(self.schema.n_partitions):
+            part = parts.load_part(self.scratch, index, *arrays.VECTORS, *(["names"] if width else []))
+            yield {**part, "names": widened(part["names"], width)} if width else part
+
+    def _seal(self) -> None:
+        """Digests of all documents into the root's, which carries one of itself."""
+        _drop_leftovers(self.scratch)
+        content = _unsealed(read_attributes(self.scratch)[ATTRIBUTE])
+        targets = [f"targets/{name}" for name in content["targets"]]
+        names = ["X", *arrays.VECTORS, *targets, *(["names"] if self.schema.named else [])]
+        group = zarr.open_group(locate.zarr_store(self.scratch), mode="r+", zarr_format=3)
+        group.attrs[ATTRIBUTE] = sealed({**content, "documents": array_digests(self.scratch, names)})
 
 
 def init_store(
@@ -109,85 +141,51 @@ def init_store(
     truth: Truth | None = None,
     overwrite: bool = False,
 ) -> Draft:
-    """Begin a store, or go on with the same one where a killed writer left it."""
-    draft = Draft(locate.plain(location), schema)
-    if locate.exists(draft.location) and not overwrite:
-        raise StoreError(f"{draft.location} exists; choose another name, or ask to overwrite it")
-    identity = {ATTRIBUTE: {**schema.to_json(), "complete": False}, "truth": truth.to_json() if truth else None}
-    if _identity(draft.scratch) != identity:
+    """Begin a store, or go on with the same one where a killed writer left it.
+
+    It is the same if shape, cut, targets and truth are; a draft of another store at this location is begun anew.
+    """
+    draft = Draft(locate.absolute(locate.plain(location)), schema)
+    require_free(draft.location, overwrite=overwrite)
+    responses = checked_targets(targets, schema.n_samples)
+    identity = _identity(schema, responses, truth)
+    if _kept_identity(draft.scratch) != identity:
         locate.remove(draft.scratch)
-        locate.require_space(draft.location, schema.n_bytes if schema.dtype.startswith("float") else 0)
+        locate.require_space(draft.location, arrays.needed_bytes(schema))
         with locate.disk_errors(draft.scratch):
-            _create_group(draft, targets or {}, identity)
+            _begin(draft, responses, identity)
     return draft
 
 
-def _identity(scratch: str) -> dict[str, Any] | None:
+def _identity(schema: Schema, targets: Mapping[str, Target], truth: Truth | None) -> dict[str, Any]:
+    for name in targets:
+        require_file_name(name)
+    prints = {name: digest(values.tobytes()) for name, values in targets.items()}
+    return {**schema.to_json(), "targets": prints, "truth": truth.to_json() if truth else None}
+
+
+def _kept_identity(scratch: str) -> dict[str, Any] | None:
     try:
-        return dict(zarr.open_group(locate.zarr_store(scratch, read_only=True), mode="r").attrs)
-    except (FileNotFoundError, KeyError):
+        return _unsealed(read_attributes(scratch)[ATTRIBUTE])
+    except (OSError, KeyError):
         return None
 
 
-def _create_group(draft: Draft, targets: Mapping[str, Target], identity: dict[str, Any]) -> None:
-    schema = draft.schema
+def _unsealed(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name not in ("documents", "seal")}
+
+
+def _begin(draft: Draft, targets: Mapping[str, Target], identity: dict[str, Any]) -> None:
     group = zarr.open_group(locate.zarr_store(draft.scratch), mode="w", zarr_format=3)
-    group.create_array(
-        "X",
-        shape=(schema.n_features, schema.n_samples),
-        dtype=schema.dtype,
-        chunks=(schema.chunk_features, schema.n_samples),
-        shards=(schema.shard_features, schema.n_samples) if schema.shard_features else None,
-        compressors=_codecs(schema.dtype),
-        filters=None,
-        fill_value=fill_value(schema.dtype),
-        dimension_names=("feature", "sample"),
-        config={"write_empty_chunks": True},
-    )
-    folder = group.create_group("targets")
+    arrays.create_matrix(draft.scratch, draft.schema)
     for name, values in targets.items():
-        _create(folder, name, _checked_target(name, values, schema.n_samples), schema.n_samples)
+        arrays.create_target(draft.scratch, name, values)
     # The attributes come last: a group without them is begun anew.
-    group.attrs.update(identity)
+    group.attrs[ATTRIBUTE] = identity
 
 
-def _codecs(dtype: str) -> list[Any]:
-    # Gaussian floats shrink by 6-11 %, which is not worth the time; genotypes shrink fourfold.
-    packed = [] if dtype.startswith("float") else [BloscCodec(cname="lz4", shuffle="bitshuffle")]
-    return [*packed, Crc32cCodec()]
-
-
-def fill_value(dtype: str) -> float | int:
-    """What zarr returns for a chunk that is not there: a value that a whole stored chunk hardly consists of."""
-    return {"int8": -128, "uint8": 255}.get(dtype, float("nan"))
-
-
-def _checked_target(name: str, values: Target, n_samples: int) -> Target:
-    target = np.asarray(values, np.float64)
-    if target.shape != (n_samples,):
-        raise InvalidDataError(f"target {name!r} has shape {target.shape}, the store has {n_samples} samples")
-    return target
-
-
-def _create(group: zarr.Group, name: str, values: NDArray[Any], chunk: int) -> None:
-    chunks = (min(chunk, values.shape[0]), *values.shape[1:])
-    array = group.create_array(
-        name, shape=values.shape, dtype=values.dtype, chunks=chunks, compressors=[Crc32cCodec()], filters=None
-    )
-    array[:] = values
-
-
-def _encoded(names: Sequence[str]) -> NDArray[np.uint8]:
-    """Names as UTF-8 bytes, shape (features, width), padded with zeros: every zarr reader can read them."""
-    raw = [name.encode() for name in names]
-    width = max((len(name) for name in raw), default=1) or 1
-    return np.array([list(name.ljust(width, b"\0")) for name in raw], np.uint8).reshape(len(raw), width)
-
-
-def _stacked(names: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-    width = max(part.shape[1] for part in names)
-    return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in names])
-
-
-def _part_name(index: int) -> str:
-    return f"{index:07d}.npz"
+def _drop_leftovers(scratch: str) -> None:
+    """Files that zarr was writing when its process was killed."""
+    if not locate.is_url(scratch):
+        for path in Path(scratch).rglob("*.partial"):
+            path.unlink(missing_ok=True)
