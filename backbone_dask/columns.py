@@ -64,6 +64,9 @@ def measured(values: NDArray[Any], missing: int | None = None) -> tuple[Columns,
 # depend on how the table is cut into blocks. Two passes over a column that is still in cache are exact for columns
 # far from zero; comparing with the first value finds constant columns whatever the rounding of their mean.
 _LANES = {"reassoc", "contract", "nsz"}
+# Sums of squares outside of this range may have lost bits to underflow or all of them to overflow.
+_LEAST_SQUARES, _MOST_SQUARES = 1e-280, 1e300
+_LEAST_SCALE = 1e-307
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_LANES)
@@ -81,6 +84,20 @@ def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
             changes += column[i] != column[0]
         mean[j] = centre
         scale[j] = np.sqrt(squares / samples) if changes else 0.0
+        if changes and not _LEAST_SQUARES < squares < _MOST_SQUARES:
+            scale[j] = _extreme_scale(column, centre)
+
+
+@numba.njit(cache=True, nogil=True)
+def _extreme_scale(column, centre):  # type: ignore[no-untyped-def]
+    """The scale of a column whose squares overflow or vanish; 0 if it has no reciprocal in float64."""
+    peak, squares = 0.0, 0.0
+    for i in range(column.size):
+        peak = max(peak, abs(column[i] - centre))
+    for i in range(column.size):
+        squares += ((column[i] - centre) / peak) ** 2 if peak > 0 else 0.0
+    scale = peak * np.sqrt(squares / column.size)
+    return scale if scale > _LEAST_SCALE else 0.0
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_LANES)

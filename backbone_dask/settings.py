@@ -46,25 +46,31 @@ class Settings:
     def resolve(self, *, n_samples: int, n_features: int) -> ResolvedSettings:
         """The same settings with every choice made for data of this shape; raises InvalidSettingError."""
         chosen = asdict(self)
-        chosen["n_nonzero"] = self.n_nonzero or min(DEFAULT_NONZERO, n_samples, n_features)
+        chosen["n_nonzero"] = self._n_nonzero(n_samples, n_features)
         chosen["gamma"] = self.gamma if self.gamma is not None else 1 / math.sqrt(n_samples)
         wanted = self.screen_size if self.screen_size is not None else max(4 * n_samples, SMALLEST_SCREEN)
         chosen["screen_size"] = min(wanted, n_features)
         if self.sampling == "covering":
             # A level that stops early has not examined every candidate.
             chosen["patience"] = None
-        self._check(n_samples, n_features)
+        self._check(chosen["n_nonzero"], n_samples, n_features)
         return ResolvedSettings(**chosen)
 
-    def _check(self, n_samples: int, n_features: int) -> None:
-        k = self.n_nonzero
+    def _n_nonzero(self, n_samples: int, n_features: int) -> int:
+        """As asked, else the default or the most that the data and the other settings leave room for."""
+        if self.n_nonzero is not None:
+            return self.n_nonzero
+        screened = n_features if self.screen_size is None else self.screen_size
+        return max(min(DEFAULT_NONZERO, n_samples, n_features, screened, self.backbone_max), 1)
+
+    def _check(self, k: int, n_samples: int, n_features: int) -> None:
         for wrong, message in (
-            (k is not None and k < 1, f"n_nonzero is {k}; it must be at least 1"),
-            (k is not None and k > n_features, f"n_nonzero is {k}, but the data have only {n_features} features"),
-            (k is not None and k > n_samples, f"n_nonzero is {k}, but the data have only {n_samples} samples"),
+            (k < 1, f"n_nonzero is {k}; it must be at least 1"),
+            (k > n_features, f"n_nonzero is {k}, but the data have only {n_features} features"),
+            (k > n_samples, f"n_nonzero is {k}, but the data have only {n_samples} samples"),
             (not _positive(self.gamma), f"gamma is {self.gamma}; it must be positive and finite"),
             (
-                _below(self.screen_size, k or 1),
+                _below(self.screen_size, k),
                 f"screen_size is {self.screen_size}; it must be at least n_nonzero ({k})",
             ),
             (
@@ -72,7 +78,7 @@ class Settings:
                 f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]",
             ),
             (self.n_subproblems < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
-            (self.backbone_max < (k or 1), f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
+            (self.backbone_max < k, f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
             (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
             (not self.time_limit > 0, f"time_limit is {self.time_limit}; it must be positive"),
             (not 0 <= self.gap_tolerance < 1, f"gap_tolerance is {self.gap_tolerance}; it must be in [0, 1)"),

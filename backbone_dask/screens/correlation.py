@@ -22,18 +22,18 @@ def correlation(columns: Columns, y: Target) -> Utilities:
     norm = np.sqrt(centred @ centred)
     kind = np.float64 if columns.values.dtype == np.float64 else np.float32
     unit = (centred / norm if norm > 0 else centred).astype(kind)
-    dots = _dots(columns, columns.mean.astype(kind), unit)
+    dots = _dots(columns, unit)
     lengths = columns.scale * np.sqrt(y.size)
     scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
     return np.asarray(np.minimum(scores, 1.0))
 
 
-def _dots(columns: Columns, mean: NDArray[Any], unit: NDArray[Any]) -> NDArray[np.float64]:
+def _dots(columns: Columns, unit: NDArray[Any]) -> NDArray[np.float64]:
     dots = np.empty(columns.n_features)
     if columns.missing is None:
-        _centred_dots(columns.values, mean, unit, dots)
+        _centred_dots(columns.values, columns.mean.astype(unit.dtype), unit, dots)
     else:
-        _present_dots(columns.values, columns.missing, mean, unit, dots)
+        _present_dots(columns.values, columns.missing, columns.mean, unit, dots)
     return dots
 
 
@@ -56,9 +56,11 @@ def _centred_dots(values, mean, unit, dots):  # type: ignore[no-untyped-def]
 def _present_dots(values, code, mean, unit, dots):  # type: ignore[no-untyped-def]
     features, samples = values.shape
     for j in range(features):
-        column, centre = values[j], mean[j]
-        total = unit.dtype.type(0)
+        column, centre = values[j], unit.dtype.type(mean[j])
+        total, weight = unit.dtype.type(0), unit.dtype.type(0)
         for i in range(samples):
-            deviation = unit.dtype.type(column[i]) - centre
-            total += (deviation if column[i] != code else unit.dtype.type(0)) * unit[i]
-        dots[j] = total
+            present = unit[i] if column[i] != code else unit.dtype.type(0)
+            total += (unit.dtype.type(column[i]) - centre) * present
+            weight += present
+        # The target does not sum to 0 over the samples that are present, so the rounding of the mean counts.
+        dots[j] = total - (mean[j] - centre) * weight
