@@ -64,10 +64,10 @@ def settings(draw: st.DrawFn, *, n_samples: int, n_features: int) -> Settings:
 
 
 @st.composite
-def columns(draw: st.DrawFn, max_features: int = 8, max_samples: int = 30) -> Columns:
+def columns(draw: st.DrawFn, *, max_features: int = 8, min_samples: int = 1, max_samples: int = 30) -> Columns:
     """Columns of every dtype, with and without missing values; constant and equal features are common."""
     dtype = draw(st.sampled_from(["float32", "float64", "int8", "uint8"]))
-    shape = (draw(st.integers(0, max_features)), draw(st.integers(1, max_samples)))
+    shape = (draw(st.integers(0, max_features)), draw(st.integers(min_samples, max_samples)))
     values = draw(arrays.arrays(dtype, shape, elements=_elements(dtype)))
     code = MISSING.get(dtype) if draw(st.booleans()) else None
     return measured(values, code)[0]

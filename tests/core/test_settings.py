@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backbone_dask.errors import InvalidSettingError
+from backbone_dask.settings import Settings
+from backbone_dask.testing.strategies import settings as any_settings
+
+NAN, INF = math.nan, math.inf
+REFUSED: list[tuple[str, Any]] = [
+    ("n_nonzero", 0),
+    ("n_nonzero", -1),
+    ("n_nonzero", 31),
+    ("n_nonzero", 51),
+    ("gamma", 0.0),
+    ("gamma", -1.0),
+    ("gamma", INF),
+    ("gamma", NAN),
+    ("screen_size", 0),
+    ("screen_size", -1),
+    ("subproblem_fraction", 0.0),
+    ("subproblem_fraction", 1.01),
+    ("subproblem_fraction", NAN),
+    ("n_subproblems", 0),
+    ("backbone_max", 0),
+    ("patience", 0),
+    ("time_limit", 0.0),
+    ("time_limit", -1.0),
+    ("time_limit", NAN),
+    ("gap_tolerance", -1e-9),
+    ("gap_tolerance", 1.0),
+    ("gap_tolerance", NAN),
+    ("seed", -1),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED)
+def test_a_refusal_names_the_setting_and_its_value(name: str, value: Any) -> None:
+    with pytest.raises(InvalidSettingError, match=rf"^{name} is {value}\b") as caught:
+        Settings(**{name: value}).resolve(n_samples=30, n_features=50)
+    assert "None" not in str(caught.value).replace("or None", "")
+
+
+@pytest.mark.parametrize("name", ["screen_size", "backbone_max"])
+def test_there_must_be_room_for_n_nonzero(name: str) -> None:
+    with pytest.raises(InvalidSettingError, match=rf"{name} is 7; it must be at least n_nonzero \(8\)"):
+        Settings(n_nonzero=8, **{name: 7}).resolve(n_samples=30, n_features=50)
+    Settings(n_nonzero=8, **{name: 8}).resolve(n_samples=30, n_features=50)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_nonzero", 1),
+        ("n_nonzero", 30),
+        ("screen_size", 1),
+        ("subproblem_fraction", 1.0),
+        ("n_subproblems", 1),
+        ("backbone_max", 1),
+        ("patience", 1),
+        ("patience", None),
+        ("time_limit", INF),
+        ("gap_tolerance", 0.0),
+        ("seed", 0),
+    ],
+)
+def test_the_ends_of_the_ranges_are_accepted(name: str, value: Any) -> None:
+    chosen = Settings(**{name: value}).resolve(n_samples=30, n_features=50)
+    assert getattr(chosen, name) == value
+
+
+def test_defaults_are_chosen_from_the_data() -> None:
+    chosen = Settings().resolve(n_samples=400, n_features=10**6)
+    assert (chosen.n_nonzero, chosen.gamma, chosen.screen_size) == (10, 0.05, 1600)
+    assert Settings().resolve(n_samples=100, n_features=10**6).screen_size == 1000
+    assert Settings().resolve(n_samples=400, n_features=700).screen_size == 700
+    assert Settings(screen_size=900).resolve(n_samples=400, n_features=700).screen_size == 700
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_samples", "n_features", "expected"),
+    [({}, 6, 100, 6), ({}, 100, 4, 4), ({"screen_size": 3}, 100, 100, 3), ({"backbone_max": 5}, 100, 100, 5)],
+)
+def test_the_default_n_nonzero_fits_everything_else(
+    changes: dict[str, int], n_samples: int, n_features: int, expected: int
+) -> None:
+    assert Settings(**changes).resolve(n_samples=n_samples, n_features=n_features).n_nonzero == expected
+
+
+def test_covering_never_ends_a_level_early() -> None:
+    assert Settings(sampling="covering", patience=2).resolve(n_samples=30, n_features=50).patience is None
+    assert Settings(sampling="uniform", patience=2).resolve(n_samples=30, n_features=50).patience == 2
+
+
+@given(st.data(), st.integers(1, 200), st.integers(1, 200))
+def test_whatever_is_accepted_is_consistent(data: st.DataObject, n_samples: int, n_features: int) -> None:
+    asked = data.draw(any_settings(n_samples=n_samples, n_features=n_features))
+    chosen = asked.resolve(n_samples=n_samples, n_features=n_features)
+    assert 1 <= chosen.n_nonzero <= min(n_samples, chosen.screen_size, chosen.backbone_max)
+    assert chosen.screen_size <= n_features
+    assert 0 < chosen.gamma < INF
+    for name in ("n_nonzero", "gamma"):
+        assert getattr(asked, name) in (None, getattr(chosen, name))
+
+
+def test_but_changes_a_copy() -> None:
+    first = Settings(seed=1)
+    assert (first.but(seed=2).seed, first.seed) == (2, 1)
+    with pytest.raises(TypeError):
+        first.but(sed=2)
