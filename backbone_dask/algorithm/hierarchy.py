@@ -26,7 +26,7 @@ class Hierarchy:
 
     def count(self, level: int) -> int:
         """ceil(M / 2^level): ceil(log2 M) + 1 levels at the most."""
-        return math.ceil(self.n_subproblems / 2**level)
+        return math.ceil(self.n_subproblems / (1 << level))
 
     def levels(self, screening: Screening, construct: ConstructSubproblems, solve: Solve) -> Iterator[LevelRecord]:
         """Yield every level's record; the last one holds the backbone."""

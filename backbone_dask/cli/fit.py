@@ -13,7 +13,7 @@ from backbone_dask.cli.execution import executor_of
 from backbone_dask.cli.options import as_json, overwrite, settings_from, settings_options, target, task, workers
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
-from backbone_dask.estimators.fitting import Fitted, Preparation, fit_linear, prepare
+from backbone_dask.problems.fitting import Fitted, Preparation, fit_linear, prepare
 from backbone_dask.protocols import Executor
 from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary

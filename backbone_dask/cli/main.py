@@ -4,46 +4,58 @@ from __future__ import annotations
 
 import signal
 import sys
+from importlib import import_module
 from types import FrameType
 from typing import NoReturn
 
 import click
 
 from backbone_dask import __version__
-from backbone_dask.cli.fit import fit
-from backbone_dask.cli.info import info
-from backbone_dask.cli.plan import plan
-from backbone_dask.cli.predict import predict
-from backbone_dask.cli.simulate import simulate
 from backbone_dask.errors import BackboneError
 
+COMMANDS = ("simulate", "fit", "plan", "info", "predict")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Lazy(click.Group):
+    """Imports a command when it is called: `info` need not wait for solvers."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"backbone_dask.cli.{name}"), name)
+        return command
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
     """Sparse, interpretable models on tables with up to 10^8 columns."""
 
 
-for command in (simulate, fit, plan, info, predict):
-    cli.add_command(command)
-
-
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run a command; what goes wrong on the user's side is a sentence, not a traceback."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        cli.main(standalone_mode=False)
+        cli.main(arguments, standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except BackboneError as error:
+    except (BackboneError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(1)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; what is finished is kept: use --resume to go on", err=True)
-        sys.exit(130)
+    except (KeyboardInterrupt, click.Abort) as cause:
+        click.echo("interrupted; what is finished is kept: fit goes on with --resume, simulate by itself", err=True)
+        # click wraps an interrupt in an Abort.
+        ended = isinstance(cause.__cause__, _Terminated)
+        sys.exit(128 + (signal.SIGTERM if ended else signal.SIGINT))
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM takes the same way out as Ctrl-C: workers are ended and files closed."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    # The same way out as Ctrl-C: workers are ended and files closed.
-    raise KeyboardInterrupt
+    raise _Terminated

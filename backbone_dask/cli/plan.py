@@ -10,8 +10,8 @@ import numpy as np
 
 from backbone_dask.cli.options import as_json, settings_from, settings_options, target, task, workers
 from backbone_dask.cli.output import show
-from backbone_dask.estimators.fitting import Preparation, prepare
 from backbone_dask.launch.local import SHARE_OF_MEMORY, available_cores, physical_bytes
+from backbone_dask.problems.fitting import Preparation, prepare
 from backbone_dask.problems.linear import linear_problem
 from backbone_dask.runtime.budget import Budget, gib
 from backbone_dask.runtime.tasks import screen_blocks, take

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from backbone_dask.cli.options import as_json, overwrite
 from backbone_dask.cli.output import show
 from backbone_dask.errors import RunDirectoryError
-from backbone_dask.estimators.prediction import predict_store
 from backbone_dask.problems.model import LinearModel
+from backbone_dask.problems.prediction import predict_store
 from backbone_dask.runtime.files import published, read_json
 from backbone_dask.store import open_store
 

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
-from backbone_dask.estimators.fitting import Fitted, fit_linear, prepare
-from backbone_dask.estimators.prediction import predict_store
+from backbone_dask.problems.fitting import Fitted, fit_linear, prepare
+from backbone_dask.problems.prediction import predict_store
 from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore, MemoryStore, as_store
 from backbone_dask.values import CandidateIds

@@ -17,8 +17,8 @@ from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.highs import Master
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up, swap_neighbours
 from backbone_dask.exact.perspective import solve_relaxation
-from backbone_dask.exact.threads import one_blas_thread
 from backbone_dask.losses.squared import Vector
+from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
 
 _NEIGHBOUR_CUTS = 10

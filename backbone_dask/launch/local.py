@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, WorkerPlugin
 
 # The coordinator and the operating system need memory too.
 SHARE_OF_MEMORY = 0.8
@@ -36,7 +38,15 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
         ) as cluster,
         Client(cluster) as client,
     ):
+        client.register_plugin(_IgnoreInterrupts())
         yield client
+
+
+class _IgnoreInterrupts(WorkerPlugin):
+    """Ctrl-C reaches every process of a terminal; the coordinator alone decides, and ends the workers in order."""
+
+    def setup(self, worker: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

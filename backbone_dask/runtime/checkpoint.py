@@ -126,9 +126,9 @@ def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: 
             f"{folder} is not empty; use --resume to go on with it, or --overwrite to replace a run"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    directory = RunDirectory(folder, _locked(folder))
     if occupied:
         _require_same(folder, identity)
+    directory = RunDirectory(folder, _locked(folder))
     write_json(folder / "settings.json", identity)
     return directory
 

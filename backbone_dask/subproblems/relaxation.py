@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.losses.squared import Vector
 from backbone_dask.subproblems.ascent import ascend
 from backbone_dask.subproblems.polish import polish, trim
 from backbone_dask.subproblems.task import Choice, Task
+from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import Mask, SparseFit, Standardised, Target
 
 
@@ -30,7 +30,7 @@ def fit_relaxation(X: Standardised, y: Target, *, n_nonzero: int, gamma: float |
         return SparseFit(X.shape[0], np.empty(0, np.int64), np.empty(0), 0.0)
     task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(gamma, n_nonzero, y.size))
     # The bits of a BLAS product depend on the number of threads.
-    with threadpool_limits(1):
+    with one_blas_thread():
         choice = trim(task, polish(task, ascend(task)))
     return _in_units_of(scale, X.shape[0], choice)
 

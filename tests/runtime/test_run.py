@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backbone_dask.estimators.fitting import fit_linear, prepare
 from backbone_dask.launch.local import local_cluster
+from backbone_dask.problems.fitting import fit_linear, prepare
 from backbone_dask.runtime import budget
 from backbone_dask.runtime.checkpoint import open_run
 from backbone_dask.runtime.events import Event
@@ -85,7 +85,9 @@ def test_any_number_of_workers_gives_the_same_bits(serial, store, n_workers):
         assert bits(fit(store, DaskExecutor(client))) == bits(serial)
 
 
-@pytest.mark.parametrize(("block_bytes", "span_bytes", "partition_bytes"), [(1 << 14, 1 << 15, 1 << 15), (1 << 21, 1, 1)])
+@pytest.mark.parametrize(
+    ("block_bytes", "span_bytes", "partition_bytes"), [(1 << 14, 1 << 15, 1 << 15), (1 << 21, 1, 1)]
+)
 def test_any_cut_gives_the_same_bits(serial, store, client, monkeypatch, block_bytes, span_bytes, partition_bytes):
     monkeypatch.setattr("backbone_dask.store.base.BLOCK_BYTES", block_bytes)
     monkeypatch.setattr(budget, "SPAN_BYTES", span_bytes)
@@ -149,7 +151,7 @@ def test_phases_are_timed_and_reported(store):
     assert [event for event in events if event.phase == "screen"][-1].done == store.n_features
 
 
-class Interrupted(Exception):
+class CutOffError(Exception):
     pass
 
 
@@ -157,11 +159,11 @@ class Interrupted(Exception):
 def test_a_run_cut_off_in_any_phase_goes_on_to_the_same_bits(store, serial, tmp_path, phase):
     def cut(event: Event) -> None:
         if event.phase == phase and event.done == event.total // 2:
-            raise Interrupted
+            raise CutOffError
 
     with (
         open_run(tmp_path, {"a": 1}, resume=False, overwrite=False) as directory,
-        pytest.raises(Interrupted),
+        pytest.raises(CutOffError),
     ):
         fit(store, SerialExecutor(), journal=directory, listen=_early(cut))
     with open_run(tmp_path, {"a": 1}, resume=True, overwrite=False) as directory:
