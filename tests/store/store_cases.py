@@ -47,7 +47,7 @@ def written(location, X, *, names=None, targets=None, overwrite=False, **cut):
 def contents(store):
     """Everything a store says, as bytes that can be compared."""
     ids = np.arange(store.n_features)
-    read = [store.read(block) for block in store.blocks(4)]
+    read = [store.read(block) for block in store.blocks(10)]
     gathered = store.gather(ids)
     return {
         "X": np.concatenate([columns.values for columns in read]).tobytes(),
