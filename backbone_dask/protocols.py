@@ -96,7 +96,7 @@ class Executor(Protocol):
     def worker_bytes(self) -> int: ...
 
     def share(self, value: Any) -> Any:
-        """A handle for a value that many tasks read; it travels to each worker once."""
+        """A handle for a small value that many tasks read; it travels to each worker once."""
         ...
 
     def place(self, value: Any) -> Any:

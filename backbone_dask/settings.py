@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from backbone_dask.errors import InvalidSettingError
 
@@ -86,10 +85,6 @@ class Settings:
         ):
             if wrong:
                 raise InvalidSettingError(message)
-
-    def but(self, **changes: Any) -> Settings:
-        """A copy with some settings changed."""
-        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True)

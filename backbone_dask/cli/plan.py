@@ -48,7 +48,7 @@ def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any
         "memory_available": available,
         "fits": budget.worker_bytes <= available,
         "bytes_to_read": budget.read_bytes,
-        "tasks": budget.n_spans + 2 * budget.n_partitions + subproblems * (1 + budget.n_partitions) + 1,
+        "tasks": budget.n_spans + 2 * budget.n_partitions + (subproblems + 1) * (1 + budget.n_partitions),
         "seconds": {**seconds, "total": sum(seconds.values())},
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backbone_dask.algorithm.sampling import weights
-from backbone_dask.problems.linear import checked_target, in_data_units, linear_problem
+from backbone_dask.problems.linear import checked_target, in_data_units, linear_problem, linear_sampler
 from backbone_dask.problems.model import LinearModel
 from backbone_dask.protocols import Executor
 from backbone_dask.runtime.budget import Budget, plan, require_memory
@@ -29,8 +29,7 @@ class Preparation:
 
     def budget(self, n_workers: int) -> Budget:
         """The cut of this fit for that many workers."""
-        sampler = linear_problem(self.settings).construct_subproblems
-        width = sampler.size(self.settings.screen_size, self.settings.n_subproblems)  # type: ignore[attr-defined]
+        width = linear_sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
         return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width)
 
 

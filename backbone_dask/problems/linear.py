@@ -49,13 +49,17 @@ class FitReduced:
         )
 
 
+def linear_sampler(settings: ResolvedSettings) -> Sampler:
+    """How subproblems are drawn."""
+    # The exact solve takes backbone_max columns: a subproblem that examines fewer loses features and gains nothing.
+    return Sampler(settings.sampling, settings.subproblem_fraction, settings.backbone_max, settings.seed)
+
+
 def linear_problem(settings: ResolvedSettings) -> Problem[SparseFit]:
     """Correlation screen, SR-REL subproblems, outer approximation."""
-    # The exact solve takes backbone_max columns: a subproblem that examines fewer loses features and gains nothing.
-    least = settings.backbone_max
     return Problem(
         screen=correlation,
-        construct_subproblems=Sampler(settings.sampling, settings.subproblem_fraction, least, settings.seed),
+        construct_subproblems=linear_sampler(settings),
         fit_subproblem=FitSubproblem(settings.n_nonzero, settings.gamma),
         extract_relevant=relevant_of,
         fit=FitReduced(settings.n_nonzero, settings.gamma, settings.gap_tolerance),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from backbone_dask.estimators.fitting import Fitted
+from backbone_dask.problems.fitting import Fitted
 from backbone_dask.report.metrics import recovery
 from backbone_dask.store import FeatureStore
 

@@ -13,6 +13,8 @@ PARTITION_BYTES = 64 << 20
 # A task costs the scheduler about 2 ms, so a screen is at most a few thousand of them.
 MOST_SPANS = 4000
 SPANS_PER_WORKER = 4
+TASKS_PER_WORKER = 2
+IDLE_BYTES = 400 << 20
 STANDARDISED_ITEMSIZE = 4
 
 
@@ -37,8 +39,10 @@ def plan(source: FeatureSource, settings: ResolvedSettings, *, n_workers: int, s
     span = max(1, min(even, SPAN_BYTES // column), -(-p // MOST_SPANS))
     partition = max(1, PARTITION_BYTES // standardised)
     survivors = settings.screen_size * standardised
-    # A worker holds its share of the survivors, one subproblem twice (its pieces and their union), and a block.
-    needed = survivors // n_workers + 2 * subproblem_features * standardised + 4 * PARTITION_BYTES
+    # A worker holds its share of the survivors, the pieces of the subproblems that it was given, the union of the one
+    # that it solves, and the interpreter with a block or two.
+    copies = TASKS_PER_WORKER + 1
+    needed = survivors // n_workers + copies * subproblem_features * standardised + IDLE_BYTES
     return Budget(
         span_features=span,
         n_spans=-(-p // span),
@@ -55,7 +59,7 @@ def require_memory(budget: Budget, n_samples: int, worker_bytes: int) -> None:
     if not worker_bytes or budget.worker_bytes <= worker_bytes:
         return
     over = budget.worker_bytes - worker_bytes
-    fitting = budget.subproblem_features - over // (2 * n_samples * STANDARDISED_ITEMSIZE)
+    fitting = budget.subproblem_features - over // ((TASKS_PER_WORKER + 1) * n_samples * STANDARDISED_ITEMSIZE)
     advice = (
         f"at most {fitting} columns a subproblem (lower subproblem_fraction)" if fitting > 0 else "a lower screen_size"
     )

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from distributed import Client, Future, wait
+from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
 from backbone_dask.errors import WorkerLostError
-
-TASKS_PER_WORKER = 2
+from backbone_dask.runtime.budget import TASKS_PER_WORKER
 
 
 class SerialExecutor:
@@ -57,7 +57,8 @@ class DaskExecutor:
         return min(int(worker["memory_limit"]) for worker in self._workers().values())
 
     def share(self, value: Any) -> Any:
-        return self._client.scatter(value, broadcast=True, hash=False)
+        # A task, not scattered data: if every worker that has the value is lost, Dask makes it again.
+        return self.submit(_same, value)
 
     def place(self, value: Any) -> Any:
         return self._client.scatter(value, direct=True, hash=False)
@@ -101,6 +102,15 @@ def _result(future: Future) -> Any:
             f"a task ended {cause.allowed_failures + 1} workers in a row, most likely for want of memory; "
             "give the workers more memory, or lower screen_size or subproblem_fraction"
         ) from cause
+    except FutureCancelledError as cause:
+        raise WorkerLostError(
+            "a worker was lost with columns of a table in memory that only it had; fit again, or write the table to a "
+            "store first (backbone_dask.write_store): workers read that by themselves"
+        ) from cause
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def peak_bytes() -> int:

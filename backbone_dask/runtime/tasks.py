@@ -15,10 +15,13 @@ from backbone_dask.values import Answer, CandidateIds, FeatureBlock, Outcome, Ra
 
 def screen_blocks(source: FeatureSource, blocks: list[FeatureBlock], y: Target, screen: Screen, keep: int) -> Ranking:
     """The best `keep` columns of some blocks, read and scored one block at a time."""
-    ranking = Ranking(np.empty(0, np.int64), np.empty(0), 0, 0)
+    parts: list[Ranking] = []
     for block in blocks:
-        ranking = merge([ranking, _screen_block(source, block, y, screen, keep)], keep)
-    return ranking
+        parts.append(_screen_block(source, block, y, screen, keep))
+        # Merging costs as much as scoring a small block, so it waits until the lists have grown.
+        if sum(part.candidates.size for part in parts) > 4 * keep:
+            parts = [merge(parts, keep)]
+    return merge(parts, keep)
 
 
 def _screen_block(source: FeatureSource, block: FeatureBlock, y: Target, screen: Screen, keep: int) -> Ranking:

@@ -12,6 +12,9 @@ from backbone_dask.store import synthetic
 from backbone_dask.store.base import FeatureStore
 from backbone_dask.values import CandidateIds, FeatureBlock, Target
 
+# Columns that are still in cache when they are scored: 1.5 times the speed of 16 MB blocks.
+CACHED_BYTES = 4 << 20
+
 
 class VirtualStore(FeatureStore):
     """Any width, no disk. The same bits as the store that is written from the same recipe."""
@@ -28,6 +31,9 @@ class VirtualStore(FeatureStore):
     @cached_property
     def targets(self) -> Mapping[str, Target]:
         return {"y": synthetic.target(self.recipe)}
+
+    def _features_per_block(self) -> int:
+        return max(1, CACHED_BYTES // (self.n_samples * self.itemsize))
 
     def read(self, block: FeatureBlock) -> Columns:
         return measured(synthetic.columns(self.recipe, block.start, block.stop))[0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np  # noqa: F401  # loads the BLAS whose threads are counted
 from threadpoolctl import threadpool_info
 
-from backbone_dask.exact.threads import one_blas_thread
+from backbone_dask.threads import one_blas_thread
 
 
 def blas_threads() -> list[int]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from backbone_dask.errors import WorkerLostError
 from backbone_dask.launch.local import local_cluster
 from backbone_dask.problems.fitting import fit_linear, prepare
 from backbone_dask.runtime import budget
@@ -71,7 +72,7 @@ def test_the_hierarchy_has_several_levels_here(serial):
 
 def test_the_truth_is_found(store):
     """Covering, since a candidate that no subproblem examines cannot be found."""
-    fitted = fit(store, SerialExecutor(), SETTINGS.but(sampling="covering"))
+    fitted = fit(store, SerialExecutor(), replace(SETTINGS, sampling="covering"))
     np.testing.assert_array_equal(fitted.model.ids, store.truth.ids)
 
 
@@ -107,24 +108,24 @@ def test_disk_memory_and_virtual_give_the_same_bits(serial, store, client, tmp_p
 
 @pytest.mark.parametrize("sampling", ["uniform", "proportional", "covering"])
 def test_every_sampling_runs_and_agrees(store, client, sampling):
-    settings = SETTINGS.but(sampling=sampling)
+    settings = replace(SETTINGS, sampling=sampling)
     assert bits(fit(store, DaskExecutor(client), settings)) == bits(fit(store, SerialExecutor(), settings))
 
 
 def test_covering_examines_every_candidate(store):
-    fitted = fit(store, SerialExecutor(), SETTINGS.but(sampling="covering", subproblem_fraction=0.05))
+    fitted = fit(store, SerialExecutor(), replace(SETTINGS, sampling="covering", subproblem_fraction=0.05))
     assert [record.coverage for record in fitted.finding.levels] == [1.0] * len(fitted.finding.levels)
 
 
 def test_a_level_stops_when_subproblems_add_nothing(store, client):
-    settings = SETTINGS.but(n_subproblems=40, subproblem_fraction=1.0)
+    settings = replace(SETTINGS, n_subproblems=40, subproblem_fraction=1.0)
     fitted = fit(store, SerialExecutor(), settings)
     assert len(fitted.finding.levels[0].answers) == 3
     assert bits(fit(store, DaskExecutor(client), settings)) == bits(fitted)
 
 
 def test_seed_changes_the_draws(store, serial):
-    other = fit(store, SerialExecutor(), SETTINGS.but(seed=5))
+    other = fit(store, SerialExecutor(), replace(SETTINGS, seed=5))
     assert bits(other) != bits(serial)
     np.testing.assert_array_equal(other.finding.screening.candidates, serial.finding.screening.candidates)
 
@@ -141,6 +142,31 @@ def test_a_killed_worker_does_not_change_the_answer(store, serial):
         fitted = fit(store, DaskExecutor(client), listen=kill_one)
         assert killed
     assert bits(fitted) == bits(serial)
+
+
+def test_the_only_worker_may_die(store, serial):
+    with local_cluster(1) as client:
+        killed = []
+
+        def kill(event: Event) -> None:
+            if event.phase == "levels" and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        assert bits(fit(store, DaskExecutor(client), listen=kill)) == bits(serial)
+        assert killed
+
+
+def test_a_lost_worker_with_columns_of_a_table_in_memory_is_a_clear_error(store):
+    table = MemoryStore(store.read(store.blocks(3000)[0]).values.T, targets={"y": store.target()})
+    with local_cluster(1) as client:
+
+        def kill(event: Event) -> None:
+            if event.phase == "levels":
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        with pytest.raises(WorkerLostError, match="write the table to a store"):
+            fit(table, DaskExecutor(client), listen=kill)
 
 
 def test_phases_are_timed_and_reported(store):
@@ -237,7 +263,7 @@ def test_two_runs_at_once_on_one_cluster(store, serial, client):
     found = {}
 
     def run(seed):
-        found[seed] = bits(fit(store, DaskExecutor(client), SETTINGS.but(seed=seed)))
+        found[seed] = bits(fit(store, DaskExecutor(client), replace(SETTINGS, seed=seed)))
 
     threads = [threading.Thread(target=run, args=(seed,)) for seed in (4, 5)]
     for thread in threads:
@@ -245,4 +271,4 @@ def test_two_runs_at_once_on_one_cluster(store, serial, client):
     for thread in threads:
         thread.join()
     assert found[4] == bits(serial)
-    assert found[5] == bits(fit(store, SerialExecutor(), SETTINGS.but(seed=5)))
+    assert found[5] == bits(fit(store, SerialExecutor(), replace(SETTINGS, seed=5)))
