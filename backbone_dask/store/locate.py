@@ -11,21 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
-from zarr.storage import FsspecStore, LocalStore
+from zarr.storage import LocalStore
 
 from backbone_dask.errors import DiskSpaceError, StoreError
+from backbone_dask.store.remote import RemoteStore
 
 SCRATCH = ".partial"
 ASIDE = ".replaced"
 
 
 def is_url(location: str) -> bool:
-    return "://" in location and not location.startswith("file://")
+    return "://" in location
 
 
 def plain(location: str | os.PathLike[str]) -> str:
     """A local path without its scheme, or a URL as it is; no slash at the end."""
-    text = os.fspath(location).removeprefix("file://").rstrip("/")
+    text = os.fspath(location).removeprefix("file://").removeprefix("local://").rstrip("/")
     return text if is_url(text) else os.path.expanduser(text)
 
 
@@ -41,7 +42,7 @@ def joined(path: str, name: str) -> str:
 def zarr_store(location: str, *, read_only: bool = False) -> Any:
     """The zarr store behind a path or any URL that fsspec opens."""
     if is_url(location):
-        return FsspecStore.from_url(location, read_only=read_only)
+        return RemoteStore.from_url(location, read_only=read_only)
     return LocalStore(absolute(location), read_only=read_only)
 
 
@@ -54,14 +55,26 @@ def filesystem(location: str) -> tuple[Any, str]:
     return system, path
 
 
-def exists(location: str) -> bool:
+def exists(location: str, name: str = "") -> bool:
+    """Whether something is there, or a file of this name in it."""
     system, path = filesystem(location)
-    return bool(system.exists(path))
+    return bool(system.exists(joined(path, name)))
 
 
 def is_file(location: str) -> bool:
     system, path = filesystem(location)
     return bool(system.isfile(path))
+
+
+def stamp(location: str, name: str) -> tuple[int, int] | None:
+    """Which file has this name on a local disk, so that another in its place is noticed; None if that is not known."""
+    if is_url(location):
+        return None
+    try:
+        found = os.stat(joined(absolute(location), name))
+    except (FileNotFoundError, NotADirectoryError):
+        return (0, 0)
+    return found.st_ino, found.st_mtime_ns
 
 
 def remove(location: str) -> None:

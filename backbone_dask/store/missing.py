@@ -59,10 +59,10 @@ def _mean_imputed(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _within_range(columns: Columns, called: Label) -> Columns:
-    """Sums of squares of very large floats overflow: such a column has no scale."""
+    """The sum of very large floats overflows: such a column has no mean."""
     lost = np.flatnonzero(~(np.isfinite(columns.mean) & np.isfinite(columns.scale)))
     if lost.size:
         raise InvalidDataError(
-            f"{called(int(lost[0]))} has values too large for its variance to be a float64; rescale it"
+            f"{called(int(lost[0]))} has values too large for their mean to be a float64; rescale it"
         )
     return columns

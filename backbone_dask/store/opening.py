@@ -25,7 +25,7 @@ def open_store(location: str | os.PathLike[str]) -> FeatureStore:
     """Open a zarr store, or the recipe of a virtual one, at a path or any URL that fsspec opens."""
     place = locate.plain(location)
     # The root document is asked for first: a web server answers for a folder as if it were a file.
-    if not locate.exists(f"{place}/{ROOT}") and locate.is_file(place):
+    if not locate.exists(place, ROOT) and locate.is_file(place):
         return VirtualStore(_recipe(place), place)
     return ZarrStore(place)
 

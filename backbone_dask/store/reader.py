@@ -16,7 +16,7 @@ from backbone_dask.errors import CorruptBlockError, StoreError
 from backbone_dask.store import locate
 from backbone_dask.store.arrays import VECTOR_CHUNK
 from backbone_dask.store.base import FeatureStore, found, only_one
-from backbone_dask.store.documents import open_array, read_attributes, require_seal
+from backbone_dask.store.documents import ROOT, open_array, read_attributes, require_seal
 from backbone_dask.store.names import LOST, decoded
 from backbone_dask.store.schema import require_finished, schema_from
 from backbone_dask.store.synthetic.truths import truth_from_json
@@ -32,6 +32,7 @@ class ZarrStore(FeatureStore):
     def __init__(self, location: str | os.PathLike[str]) -> None:
         self.location = locate.plain(location)
         self._place = locate.absolute(self.location)
+        self._stamp = locate.stamp(self._place, ROOT)
         content = _content(self.location)
         self.schema = schema_from(content)
         self.n_features, self.n_samples = self.schema.n_features, self.schema.n_samples
@@ -165,16 +166,25 @@ class ZarrStore(FeatureStore):
 
     def _guarded(self, read: Callable[[], T], what: str) -> T:
         try:
-            return read()
+            answer = read()
+            self._require_same()
+            return answer
         except StoreError:
+            self._require_same()
             raise
         except (ValueError, RuntimeError, IndexError) as cause:
+            self._require_same()
             raise CorruptBlockError(
                 f"{what} of {self.location} does not match its checksum ({cause}); "
                 "the bytes on disk have changed: restore the file or write the store again"
             ) from cause
         except OSError as cause:
             raise StoreError(f"{what} of {self.location} cannot be read: {cause}") from cause
+
+    def _require_same(self) -> None:
+        """A store that was overwritten is another one: its columns do not go with the means of the old one."""
+        if locate.stamp(self._place, ROOT) != self._stamp:
+            raise StoreError(f"{self.location} was written again after it was opened; open it again")
 
 
 def _content(location: str) -> dict[str, Any]:

@@ -62,8 +62,10 @@ def test_several_processes_write_at_once(tmp_path):
     wide = table("float32", n_features=200, n_samples=50)
     draft = init_store(tmp_path / "s.zarr", schema(wide, chunk=3, shard=6))
     code = "fill(draft, table('float32', n_features=200, n_samples=50), order=range(int(sys.argv[3]), 34, 3))"
-    # The last one repeats the work of the first, as a scheduler may that lost sight of a worker.
-    for process in [child(code, draft, first) for first in (0, 1, 2, 0)]:
+    processes = [child(code, draft, first) for first in (0, 1)]
+    # This process has a share of its own, and repeats another's, as a scheduler may that lost sight of a worker.
+    fill(draft, wide, order=[*range(2, 34, 3), *range(0, 34, 3)])
+    for process in processes:
         finished(process)
     assert draft.pending() == []
     draft.finalise()
@@ -72,11 +74,11 @@ def test_several_processes_write_at_once(tmp_path):
 
 def test_a_writer_that_is_killed_leaves_no_store_and_the_next_goes_on(tmp_path):
     place = tmp_path / "s.zarr"
-    wide = table("float64", n_features=4000, n_samples=50)
+    wide = table("float64", n_features=1200, n_samples=50)
     draft = init_store(place, schema(wide, chunk=2), targets={"y": np.ones(50)})
-    process = child("fill(draft, table('float64', n_features=4000, n_samples=50))", draft)
+    process = child("fill(draft, table('float64', n_features=1200, n_samples=50))", draft)
     deadline = time.monotonic() + 60
-    while len(draft.pending()) > 1950 and time.monotonic() < deadline:
+    while len(draft.pending()) > 580 and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
@@ -90,8 +92,8 @@ def test_a_writer_that_is_killed_leaves_no_store_and_the_next_goes_on(tmp_path):
     again = init_store(place, schema(wide, chunk=2), targets={"y": np.ones(50)})
     left = again.pending()
     assert again == draft
-    assert 0 < len(left) <= 1950
-    with pytest.raises(IncompleteStoreError, match=f"lacks {len(left)} of 2000 partitions .first: {left[0]}.; write"):
+    assert 0 < len(left) <= 580
+    with pytest.raises(IncompleteStoreError, match=f"lacks {len(left)} of 600 partitions .first: {left[0]}.; write"):
         again.finalise()
     # Of each partition that counts as written every byte is there, so only the pending ones are written now.
     again_written = time.time_ns()
@@ -103,7 +105,7 @@ def test_a_writer_that_is_killed_leaves_no_store_and_the_next_goes_on(tmp_path):
     kept = [
         path for path in (place / "X" / "c").rglob("0") if path.is_file() and path.stat().st_mtime_ns < again_written
     ]
-    assert len(kept) >= 2000 - len(left)
+    assert len(kept) >= 600 - len(left)
     assert os.listdir(tmp_path) == ["s.zarr"]
     assert not list(place.rglob("*.partial"))
 
