@@ -106,10 +106,3 @@ def test_whatever_is_accepted_is_consistent(data: st.DataObject, n_samples: int,
     assert 0 < chosen.gamma < INF
     for name in ("n_nonzero", "gamma"):
         assert getattr(asked, name) in (None, getattr(chosen, name))
-
-
-def test_but_changes_a_copy() -> None:
-    first = Settings(seed=1)
-    assert (first.but(seed=2).seed, first.seed) == (2, 1)
-    with pytest.raises(TypeError):
-        first.but(sed=2)

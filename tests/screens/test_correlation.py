@@ -93,11 +93,13 @@ def test_any_columns(columns: Columns) -> None:
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_a_column_that_is_the_target_scores_one_and_no_more(sign: int) -> None:
-    y = np.random.default_rng(1).standard_normal(777)
-    for dtype in ("float32", "float64"):
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_column_that_is_the_target_scores_one_and_no_more(dtype: str, sign: int) -> None:
+    """Without a limit, rounding takes about half of these above 1."""
+    for samples in range(3, 80):
+        y = np.random.default_rng(samples).standard_normal(samples)
         score = correlation(measured((sign * 3 * y + 5).astype(dtype)[None])[0], y)[0]
-        assert 1 - 1e-6 <= score <= 1
+        assert 1 - 1e-5 <= score <= 1
 
 
 def test_a_target_without_variance_scores_nothing() -> None:
