@@ -17,6 +17,7 @@ from backbone_dask.store import locate
 from backbone_dask.store.arrays import VECTOR_CHUNK
 from backbone_dask.store.base import FeatureStore, found, only_one
 from backbone_dask.store.documents import ROOT, open_array, read_attributes, require_seal
+from backbone_dask.store.gathering import gathered
 from backbone_dask.store.names import LOST, decoded
 from backbone_dask.store.schema import require_finished, schema_from
 from backbone_dask.store.synthetic.truths import truth_from_json
@@ -60,9 +61,9 @@ class ZarrStore(FeatureStore):
         return self._whole(lambda: self._array("X")[block.start : block.stop], ids, f"block {block.index}, ")
 
     def gather(self, ids: CandidateIds) -> Columns:
-        """The columns of sorted ids."""
+        """The columns of ids from anywhere, in their order."""
         self.require_ids(ids)
-        return self._whole(lambda: self._array("X").oindex[ids, :], ids, "")
+        return self._whole(lambda: gathered(self._array("X"), ids, self.schema.chunk_features), ids, "")
 
     def names(self, ids: CandidateIds) -> list[str]:
         if not self.named:

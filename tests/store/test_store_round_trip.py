@@ -96,8 +96,8 @@ def test_gather_is_fancy_indexing(tmp_path, shard):
     store = written(tmp_path / "s.zarr", X, shard=shard)
     whole = store.read(store.blocks(200)[0])
     rng = np.random.default_rng(1)
-    for count in (0, 1, 7, 199, 200):
-        ids = np.sort(rng.choice(200, count, replace=False))
+    some = [np.sort(rng.choice(200, count, replace=False)) for count in (0, 1, 7, 40, 199, 200)]
+    for ids in [*some, rng.permutation(200), np.array([7, 3, 199, 3])]:
         columns = store.gather(ids)
         np.testing.assert_array_equal(columns.values, X[ids])
         np.testing.assert_array_equal(columns.mean, whole.mean[ids])
