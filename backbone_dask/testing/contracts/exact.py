@@ -100,6 +100,16 @@ class ExactSolverContract:
         outcome = solve(table.X, y, warm_start=table.truth, seconds=seconds)
         assert outcome.objective <= self.value(table.X, y, table.truth, gamma) * (1 + 1e-9)
 
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("seconds", [0.0, 0.3])
+    def test_the_bound_lies_below_supports_that_the_search_missed(
+        self, solve: Solve, n_nonzero: int, gamma: float, seed: int, seconds: float
+    ) -> None:
+        table = planted(n_samples=40, n_features=150, n_relevant=n_nonzero, rho=0.97, snr=100, seed=seed)
+        y = self.target(table.y)
+        outcome = solve(table.X, y, seconds=seconds)
+        assert outcome.bound <= self.value(table.X, y, table.truth, gamma) * (1 + 1e-9)
+
     def test_a_warm_start_may_be_any_support(self, solve: Solve) -> None:
         X, y = self.problem(9)
         for start in ([], [3], list(range(12))):
@@ -200,3 +210,5 @@ class Solve:
         assert outcome.seconds >= 0
         if outcome.termination is Termination.PROVEN:
             assert outcome.gap <= self.gap_tolerance * (1 + 1e-6)
+        else:
+            assert outcome.gap > self.gap_tolerance * (1 - 1e-6), "it is proven, but does not say so"
