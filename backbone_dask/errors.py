@@ -47,7 +47,8 @@ class RunDirectoryError(BackboneError, OSError):
     """The run directory is in use, incomplete, or belongs to other settings."""
 
 
-class MemoryBudgetError(BackboneError, MemoryError):
+# MemoryError makes its instances in a way of its own; unless it comes first, Dask cannot bring the error back.
+class MemoryBudgetError(MemoryError, BackboneError):
     """A task would need more memory than a worker has."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
+from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
 
@@ -44,6 +46,10 @@ class Settings:
 
     def resolve(self, *, n_samples: int, n_features: int) -> ResolvedSettings:
         """The same settings with every choice made for data of this shape; raises InvalidSettingError."""
+        plain = Settings(**{name: _plain(name, value) for name, value in asdict(self).items()})
+        return plain._resolved(n_samples, n_features)
+
+    def _resolved(self, n_samples: int, n_features: int) -> ResolvedSettings:
         chosen = asdict(self)
         chosen["n_nonzero"] = self._n_nonzero(n_samples, n_features)
         chosen["gamma"] = self.gamma if self.gamma is not None else 1 / math.sqrt(n_samples)
@@ -102,6 +108,19 @@ class ResolvedSettings:
     time_limit: float
     gap_tolerance: float
     seed: int
+
+
+_WHOLE = ("n_nonzero", "screen_size", "n_subproblems", "backbone_max", "patience", "seed")
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A Python number, whatever kind of number it was; refuses a fraction where a whole number is needed."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if value is not None and (name in _WHOLE or (name != "sampling" and not isinstance(value, Real))):
+        kind = "whole number" if name in _WHOLE else "number"
+        raise InvalidSettingError(f"{name} is {value!r}; it must be a {kind}")
+    return float(value) if isinstance(value, Real) else value
 
 
 def _positive(value: float | None) -> bool:

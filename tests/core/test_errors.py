@@ -4,9 +4,12 @@ import inspect
 import pickle
 
 import pytest
+import tblib.pickling_support
 
 from backbone_dask import errors
 
+# What distributed does in every process: it changes how exceptions are pickled.
+tblib.pickling_support.install()
 TREE = [each for _, each in inspect.getmembers(errors, inspect.isclass)]
 
 

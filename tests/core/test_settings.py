@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +107,17 @@ def test_whatever_is_accepted_is_consistent(data: st.DataObject, n_samples: int,
     assert 0 < chosen.gamma < INF
     for name in ("n_nonzero", "gamma"):
         assert getattr(asked, name) in (None, getattr(chosen, name))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_nonzero": 2.5}, {"n_subproblems": 1.5}, {"seed": True}, {"screen_size": "9"}, {"gamma": "large"}]
+)
+def test_numbers_of_the_wrong_kind_are_refused(wrong):
+    (name,) = wrong
+    with pytest.raises(InvalidSettingError, match=f"{name} is .* number"):
+        Settings(**wrong).resolve(n_samples=50, n_features=50)
+
+
+def test_numpy_numbers_become_plain_ones():
+    resolved = Settings(n_nonzero=np.int64(3), gamma=np.float32(0.5), time_limit=7).resolve(n_samples=50, n_features=50)
+    assert (type(resolved.n_nonzero), type(resolved.gamma)) == (int, float)
