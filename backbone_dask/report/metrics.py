@@ -19,3 +19,8 @@ def recovery(support: CandidateIds, backbone: CandidateIds, relevant: CandidateI
         "n_relevant": int(relevant.size),
         "n_found": hits,
     }
+
+
+def tree_recovery(used: CandidateIds, relevant: CandidateIds, *, depth: int | None) -> dict[str, Any]:
+    """For data made by a tree: the share of used features that are relevant, and the learned depth if it is a tree."""
+    return {"fraction_relevant": float(np.isin(used, relevant).mean()) if used.size else 0.0, "depth": depth}

@@ -8,8 +8,9 @@ from importlib.metadata import version
 from typing import Any
 
 from backbone_dask.problems.fitting import Fitted
-from backbone_dask.report.metrics import recovery
+from backbone_dask.report.metrics import recovery, tree_recovery
 from backbone_dask.store import FeatureStore
+from backbone_dask.store.synthetic import TreeTruth
 
 FORMAT = 1
 LIBRARIES = (
@@ -58,6 +59,8 @@ def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: d
     }
     if store.truth is not None:
         content["recovery"] = recovery(model.ids, finding.backbone, store.truth.ids)
+    if isinstance(store.truth, TreeTruth):
+        content["recovery"] |= tree_recovery(model.ids, store.truth.ids, depth=None)
     return content
 
 

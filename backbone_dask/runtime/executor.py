@@ -6,10 +6,11 @@ import os
 import resource
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from distributed import Client, Future, wait
-from distributed.client import FutureCancelledError
+from distributed.client import FutureCancelledError, FuturesCancelledError
 from distributed.scheduler import KilledWorker
 
 from backbone_dask.errors import WorkerLostError
@@ -88,21 +89,29 @@ class DaskExecutor:
             running = [future for future in started if not future.done()]
             if len(running) < TASKS_PER_WORKER * self.n_workers:
                 return
-            wait(running, return_when="FIRST_COMPLETED")
+            with _losses_explained():
+                wait(running, return_when="FIRST_COMPLETED")
 
     def _workers(self) -> dict[str, Any]:
         return dict(self._client.scheduler_info(n_workers=-1)["workers"])
 
 
 def _result(future: Future) -> Any:
-    try:
+    with _losses_explained():
         return future.result()
+
+
+@contextmanager
+def _losses_explained() -> Iterator[None]:
+    """Turn Dask's words for a lost worker into what happened and what to do."""
+    try:
+        yield
     except KilledWorker as cause:
         raise WorkerLostError(
             f"a task ended {cause.allowed_failures + 1} workers in a row, most likely for want of memory; "
             "give the workers more memory, or lower screen_size or subproblem_fraction"
         ) from cause
-    except FutureCancelledError as cause:
+    except (FutureCancelledError, FuturesCancelledError) as cause:
         raise WorkerLostError(
             "a worker was lost with columns of a table in memory that only it had; fit again, or write the table to a "
             "store first (backbone_dask.write_store): workers read that by themselves"

@@ -116,6 +116,13 @@ def test_simulate_makes_every_kind(shell, kind):
     assert store.truth.ids.size == 3
 
 
+def test_tree_data_report_the_fraction_of_relevant_features(shell):
+    shell.ok("simulate", "tree", "s.zarr", "--n", 400, "--p", 300, "--k", 3, "--depth", 2, "--seed", 1)
+    known = shell.json("fit", "s.zarr", "-k", 4, "--out", "run", "--workers", 0)["recovery"]
+    assert known["fraction_relevant"] == 1 - known["false_alarm"] > 0
+    assert known["depth"] is None
+
+
 def test_simulate_says_what_it_made(shell):
     made = shell.json("simulate", "linear", "v.json", "--n", 10, "--p", 100000000, "--k", 3, "--virtual")
     assert made == {"store": "v.json", "virtual": True, "n_samples": 10, "n_features": 100000000}
