@@ -18,7 +18,7 @@ from backbone_dask.runtime.tasks import screen_blocks, take
 from backbone_dask.store import open_store
 
 # A subproblem is a few dozen products of its columns with a vector; benchmarks/subproblems measures how many.
-PASSES_PER_SUBPROBLEM = 60
+PASSES_PER_SUBPROBLEM = 45
 
 
 @click.command()
