@@ -58,7 +58,3 @@ class ExactSolveError(BackboneError, RuntimeError):
 
 class WorkerLostError(BackboneError, RuntimeError):
     """A task killed its worker again and again."""
-
-
-class MissingExtraError(BackboneError, ImportError):
-    """An optional dependency is not installed."""

@@ -30,13 +30,3 @@ def ridge(gram: Matrix, b: Vector, yy: float, gamma: float) -> RidgeFit:
     weights = cho_solve(factor, b)
     inverse = cho_solve(factor, np.eye(b.size))
     return RidgeFit(weights, 0.5 * (yy - float(b @ weights)), weights**2 / (2 * np.diagonal(inverse)))
-
-
-def dual_bound(ya: float, aa: float, top: float, gamma: float) -> float:
-    """max over t of D(t a), given y'a, a'a and the sum of the k largest (X_j'a)^2.
-
-    D(a) = y'a - 1/2 a'a - gamma/2 top is a lower bound of c(S) for every S with |S| <= k; along a ray it is a
-    parabola, so the best length of a is known.
-    """
-    curvature = aa + gamma * top
-    return ya * ya / (2 * curvature) if ya > 0 and curvature > 0 else 0.0
