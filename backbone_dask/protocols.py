@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from backbone_dask.columns import Columns
 from backbone_dask.values import (
     CandidateIds,
@@ -26,6 +29,25 @@ class Screen(Protocol):
     """Scores the columns of one block; a column's score does not depend on its neighbours. Constant columns get 0."""
 
     def __call__(self, columns: Columns, y: Target) -> Utilities: ...
+
+
+class Panel(Protocol):
+    """Scores the columns of one block for several questions at once: targets, folds. Row by row it is a screen."""
+
+    @property
+    def n_questions(self) -> int: ...
+
+    def __call__(self, columns: Columns) -> NDArray[np.float64]:
+        """Utilities, shape (questions, features)."""
+        ...
+
+
+class UtilitySink(Protocol):
+    """Keeps the utilities of all columns; tasks write disjoint regions of it from any machine."""
+
+    def write(self, start: int, utilities: NDArray[np.float64]) -> None:
+        """Utilities (questions, features) of the features from `start` on."""
+        ...
 
 
 class ConstructSubproblems(Protocol):
@@ -75,7 +97,10 @@ class FeatureSource(Protocol):
     @property
     def itemsize(self) -> int: ...
 
-    def blocks(self, features: int | None = None) -> list[FeatureBlock]: ...
+    @property
+    def block_features(self) -> int:
+        """How many features are best read at once."""
+        ...
 
     def read(self, block: FeatureBlock) -> Columns: ...
 

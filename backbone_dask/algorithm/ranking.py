@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from backbone_dask.errors import InvalidDataError
 from backbone_dask.values import CandidateIds, Ranking, Screening, Utilities
 
 
@@ -32,4 +33,6 @@ def merge(rankings: Iterable[Ranking], count: int) -> Ranking:
 
 def survivors(ranking: Ranking) -> Screening:
     """The final ranking as the screening that the levels start from."""
+    if not ranking.candidates.size:
+        raise InvalidDataError(f"all {ranking.n_scored} features are constant; there is nothing to fit")
     return Screening(ranking.candidates, ranking.utilities, ranking.n_scored, ranking.n_constant)

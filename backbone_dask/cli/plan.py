@@ -13,8 +13,9 @@ from backbone_dask.cli.output import show
 from backbone_dask.launch.local import SHARE_OF_MEMORY, available_cores, physical_bytes
 from backbone_dask.problems.fitting import Preparation, prepare
 from backbone_dask.problems.linear import linear_problem
-from backbone_dask.runtime.budget import Budget, gib
-from backbone_dask.runtime.tasks import screen_blocks, take
+from backbone_dask.runtime.budget import Budget, cut_screen, gib
+from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
+from backbone_dask.runtime.tasks import take
 from backbone_dask.store import open_store
 
 # A subproblem is a few dozen products of its columns with a vector; benchmarks/subproblems measures how many.
@@ -41,6 +42,7 @@ def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any
     """The plan as plain data."""
     available = int(SHARE_OF_MEMORY * physical_bytes() / (n_workers + 1))
     subproblems = ready.settings.n_subproblems
+    n_spans = -(-ready.store.n_features // cut_screen(ready.store, ready.settings.screen_size, available).span)
     seconds = _seconds(ready, budget, n_workers)
     return {
         "workers": n_workers,
@@ -48,7 +50,7 @@ def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any
         "memory_available": available,
         "fits": budget.worker_bytes <= available,
         "bytes_to_read": budget.read_bytes,
-        "tasks": budget.n_spans + 2 * budget.n_partitions + (subproblems + 1) * (1 + budget.n_partitions),
+        "tasks": n_spans + 2 * budget.n_partitions + (subproblems + 1) * (1 + budget.n_partitions),
         "seconds": {**seconds, "total": sum(seconds.values())},
     }
 
@@ -68,10 +70,10 @@ def _seconds(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, fl
 
 
 def _columns_per_second(ready: Preparation) -> float:
-    block, screen = ready.store.blocks()[0], linear_problem(ready.settings).screen
+    block, panel = ready.store.blocks()[0], OneQuestion(linear_problem(ready.settings).screen, ready.y)
 
     def score() -> None:
-        screen_blocks(ready.store, [block], ready.y, screen, ready.settings.screen_size)
+        screen_blocks(ready.store, [block], panel, ready.settings.screen_size)
 
     return block.size / _best_of_two(score)
 

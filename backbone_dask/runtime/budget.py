@@ -7,23 +7,56 @@ from dataclasses import dataclass
 from backbone_dask.errors import MemoryBudgetError
 from backbone_dask.protocols import FeatureSource
 from backbone_dask.settings import ResolvedSettings
+from backbone_dask.values import FeatureBlock
 
 SPAN_BYTES = 128 << 20
 PARTITION_BYTES = 64 << 20
 # A task costs the scheduler about 2 ms, so a screen is at most a few thousand of them.
-MOST_SPANS = 4000
-SPANS_PER_WORKER = 4
+MOST_SPANS = 8000
+# A small table is still cut into enough tasks for a few dozen workers.
+FEWEST_SPANS = 64
+# A group's list is at most a sixteenth of the group, so that a small part of the p utilities reaches the coordinator.
+GROUP_LISTS = 16
+FEWEST_GROUPS = 20
+# A worker has one block in hand, one coming, and needs room for its share of everything else.
+BLOCKS_PER_WORKER = 32
 TASKS_PER_WORKER = 2
 IDLE_BYTES = 400 << 20
 STANDARDISED_ITEMSIZE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """The cut of one run: features per screening task and per partition of survivors, and what a worker needs."""
+class ScreenCut:
+    """The table as blocks within spans (one task each) within groups (one list each to the coordinator), in features."""
 
-    span_features: int
-    n_spans: int
+    block: int
+    span: int
+    group: int
+
+    def groups(self, n_features: int) -> list[tuple[int, int]]:
+        return _ranges(0, n_features, self.group)
+
+    def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
+        return _ranges(start, stop, self.span)
+
+    def blocks(self, start: int, stop: int) -> list[FeatureBlock]:
+        return [FeatureBlock(first // self.block, first, last) for first, last in _ranges(start, stop, self.block)]
+
+
+def cut_screen(source: FeatureSource, keep: int, worker_bytes: int) -> ScreenCut:
+    """Cut a table by its shape and the memory of a worker, not by the number of workers: another one can resume."""
+    p, column = source.n_features, source.n_samples * source.itemsize
+    block = max(1, min(source.block_features, worker_bytes // BLOCKS_PER_WORKER // column or 1))
+    span = max(min(SPAN_BYTES // column, -(-p // FEWEST_SPANS)), -(-p // MOST_SPANS))
+    span = max(1, span // block) * block
+    group = min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS))
+    return ScreenCut(block, span, max(1, group // span) * span)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the phases after the screen hold and read: partitions of survivors, subproblems, and a worker's need."""
+
     partition_features: int
     n_partitions: int
     subproblem_features: int
@@ -32,11 +65,8 @@ class Budget:
 
 
 def plan(source: FeatureSource, settings: ResolvedSettings, *, n_workers: int, subproblem_features: int) -> Budget:
-    """Cut the table for these settings and workers. No answer depends on the cut."""
-    p, column = source.n_features, source.n_samples * source.itemsize
+    """What a fit with these settings needs. No answer depends on it."""
     standardised = source.n_samples * STANDARDISED_ITEMSIZE
-    even = -(-p // (SPANS_PER_WORKER * n_workers))
-    span = max(1, min(even, SPAN_BYTES // column), -(-p // MOST_SPANS))
     partition = max(1, PARTITION_BYTES // standardised)
     survivors = settings.screen_size * standardised
     # A worker holds its share of the survivors, the pieces of the subproblems that it was given, the union of the one
@@ -44,13 +74,11 @@ def plan(source: FeatureSource, settings: ResolvedSettings, *, n_workers: int, s
     copies = TASKS_PER_WORKER + 1
     needed = survivors // n_workers + copies * subproblem_features * standardised + IDLE_BYTES
     return Budget(
-        span_features=span,
-        n_spans=-(-p // span),
         partition_features=partition,
         n_partitions=-(-settings.screen_size // partition),
         subproblem_features=subproblem_features,
         worker_bytes=needed,
-        read_bytes=(p + settings.screen_size) * column,
+        read_bytes=(source.n_features + settings.screen_size) * source.n_samples * source.itemsize,
     )
 
 
@@ -71,3 +99,7 @@ def require_memory(budget: Budget, n_samples: int, worker_bytes: int) -> None:
 
 def gib(n_bytes: float) -> str:
     return f"{n_bytes / 2**30:.2f} GiB"
+
+
+def _ranges(start: int, stop: int, step: int) -> list[tuple[int, int]]:
+    return [(first, min(first + step, stop)) for first in range(start, stop, step)]

@@ -16,11 +16,15 @@ import numpy as np
 from backbone_dask.errors import RunDirectoryError
 from backbone_dask.runtime.events import Event
 from backbone_dask.runtime.files import published, read_json, write_json
-from backbone_dask.values import Answer, LevelRecord, Screening
+from backbone_dask.values import Answer, LevelRecord, Ranking, Screening
 
 
 class Journal(Protocol):
     """Where a run keeps what is finished, and finds what an earlier one finished."""
+
+    def rankings(self, name: str, start: int, stop: int) -> tuple[Ranking, ...] | None: ...
+
+    def keep_rankings(self, name: str, start: int, stop: int, rankings: tuple[Ranking, ...]) -> None: ...
 
     def screening(self) -> Screening | None: ...
 
@@ -35,6 +39,12 @@ class Journal(Protocol):
 
 class NoJournal:
     """Keeps nothing."""
+
+    def rankings(self, name: str, start: int, stop: int) -> tuple[Ranking, ...] | None:
+        return None
+
+    def keep_rankings(self, name: str, start: int, stop: int, rankings: tuple[Ranking, ...]) -> None:
+        pass
 
     def screening(self) -> Screening | None:
         return None
@@ -73,6 +83,20 @@ class RunDirectory:
     def __exit__(self, *failure: object) -> None:
         self.close()
 
+    def rankings(self, name: str, start: int, stop: int) -> tuple[Ranking, ...] | None:
+        path = self._rankings_path(name, start, stop)
+        if not path.exists():
+            return None
+        with np.load(path) as kept:
+            return tuple(_ranking(kept, question) for question in range(int(kept["n_questions"])))
+
+    def keep_rankings(self, name: str, start: int, stop: int, rankings: tuple[Ranking, ...]) -> None:
+        path = self._rankings_path(name, start, stop)
+        path.parent.mkdir(exist_ok=True)
+        arrays = {f"{field}-{at}": value for at, each in enumerate(rankings) for field, value in asdict(each).items()}
+        with published(path) as stream:
+            np.savez(stream, allow_pickle=False, n_questions=len(rankings), **arrays)
+
     def screening(self) -> Screening | None:
         path = self.path / "screening.npz"
         if not path.exists():
@@ -105,6 +129,9 @@ class RunDirectory:
         line = {"seconds": round(time.time() - self._began, 3), **asdict(event)}
         with (self.path / "events.jsonl").open("a") as stream:
             stream.write(json.dumps(line) + "\n")
+
+    def _rankings_path(self, name: str, start: int, stop: int) -> Path:
+        return self.path / "screen" / f"{name}-{start}-{stop}.npz"
 
     def _answer_path(self, level: int, index: int) -> Path:
         return self.path / "levels" / f"{level}" / f"{index:04d}.json"
@@ -159,6 +186,11 @@ def _require_same(folder: Path, identity: dict[str, Any]) -> None:
         raise RunDirectoryError(
             f"{folder} holds a run with other settings ({words}); resume with the same, or use another --out"
         )
+
+
+def _ranking(kept: Any, question: int) -> Ranking:
+    candidates, utilities = kept[f"candidates-{question}"], kept[f"utilities-{question}"]
+    return Ranking(candidates, utilities, int(kept[f"n_scored-{question}"]), int(kept[f"n_constant-{question}"]))
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

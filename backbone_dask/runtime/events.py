@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Progress of one phase: `done` of `total` units, and a word about the state of things."""
+    """Progress of one phase: `done` of `total` units, how many bytes a unit is, and a word about the state."""
 
     phase: str
     done: int
     total: int
     unit: str
     note: str = ""
+    unit_bytes: int = 0
 
 
 Listener = Callable[[Event], None]

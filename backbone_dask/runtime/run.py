@@ -11,22 +11,21 @@ from typing import Any
 import numpy as np
 
 from backbone_dask.algorithm.hierarchy import Hierarchy
-from backbone_dask.algorithm.ranking import merge, survivors
-from backbone_dask.errors import InvalidDataError
+from backbone_dask.algorithm.ranking import survivors
 from backbone_dask.protocols import Executor, FeatureSource, Problem
 from backbone_dask.runtime.budget import Budget
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Event, Listener, silent
+from backbone_dask.runtime.scoring import OneQuestion
+from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.survivors import Supply, Survivors, compact, supply
-from backbone_dask.runtime.tasks import screen_blocks, solve_reduced, solve_subproblem
+from backbone_dask.runtime.tasks import solve_reduced, solve_subproblem
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.values import (
     Answer,
     CandidateIds,
-    FeatureBlock,
     LevelRecord,
     Outcome,
-    Ranking,
     Screening,
     Subproblem,
     Target,
@@ -64,33 +63,22 @@ class Run:
     def execute(self) -> Finding:
         """Run every phase that the journal does not have the answer of."""
         serve, y = supply(self.executor, self.source), self.executor.share(self.y)
-        screening = self._screen(serve, y)
+        screening = self._screen(serve)
         held = self._compact(serve, screening.candidates)
         levels = self._levels(screening, held, y)
         outcome = self._reduce(levels, held, y)
         return Finding(screening, levels, outcome, self.seconds)
 
-    def _screen(self, serve: Supply, y: Any) -> Screening:
+    def _screen(self, serve: Supply) -> Screening:
         with self._timed("screen"):
             screening = self.journal.screening()
             if screening is None:
-                screening = survivors(self._rank(serve, y))
-                if not screening.candidates.size:
-                    raise InvalidDataError(
-                        f"all {self.source.n_features} features are constant; there is nothing to fit"
-                    )
+                screener = Screener(self.executor, self.source, serve, self.journal, self.listen)
+                panel = OneQuestion(self.problem.screen, self.y)
+                (ranking,) = screener.rank(panel, self.settings.screen_size, name="screen")
+                screening = survivors(ranking)
                 self.journal.keep_screening(screening)
         return screening
-
-    def _rank(self, serve: Supply, y: Any) -> Ranking:
-        keep, total = self.settings.screen_size, self.source.n_features
-        ranking = Ranking(np.empty(0, np.int64), np.empty(0), 0, 0)
-        spans = _spans(self.source.blocks(), self.budget.span_features)
-        items = ((serve(_ids(span)), span, y, self.problem.screen, keep) for span in spans)
-        for part in self.executor.map(screen_blocks, items):
-            ranking = merge([ranking, part], keep)
-            self.listen(Event("screen", ranking.n_scored, total, "columns"))
-        return ranking
 
     def _compact(self, serve: Supply, candidates: CandidateIds) -> Survivors:
         with self._timed("compact"):
@@ -154,19 +142,3 @@ def warm_start(record: LevelRecord) -> CandidateIds:
         return np.empty(0, np.int64)
     best = min(scored, key=lambda answer: (answer.objective, answer.index))
     return np.searchsorted(record.backbone, best.relevant)
-
-
-def _spans(blocks: list[FeatureBlock], features: int) -> Iterator[list[FeatureBlock]]:
-    """Neighbouring blocks, together about as many features as one task should score."""
-    span: list[FeatureBlock] = []
-    for block in blocks:
-        span.append(block)
-        if block.stop - span[0].start >= features:
-            yield span
-            span = []
-    if span:
-        yield span
-
-
-def _ids(span: list[FeatureBlock]) -> CandidateIds:
-    return np.arange(span[0].start, span[-1].stop)

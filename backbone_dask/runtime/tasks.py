@@ -8,29 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.algorithm.ranking import merge, top
-from backbone_dask.protocols import ExtractRelevant, FeatureSource, Fit, FitSubproblem, Screen
-from backbone_dask.values import Answer, CandidateIds, FeatureBlock, Outcome, Ranking, Standardised, Subproblem, Target
-
-
-def screen_blocks(source: FeatureSource, blocks: list[FeatureBlock], y: Target, screen: Screen, keep: int) -> Ranking:
-    """The best `keep` columns of some blocks, read and scored one block at a time."""
-    parts: list[Ranking] = []
-    for block in blocks:
-        parts.append(_screen_block(source, block, y, screen, keep))
-        # Merging costs as much as scoring a small block, so it waits until the lists have grown.
-        if sum(part.candidates.size for part in parts) > 4 * keep:
-            parts = [merge(parts, keep)]
-    return merge(parts, keep)
-
-
-def _screen_block(source: FeatureSource, block: FeatureBlock, y: Target, screen: Screen, keep: int) -> Ranking:
-    columns = source.read(block)
-    utilities = screen(columns, y)
-    varies = columns.scale > 0
-    ids = np.arange(block.start, block.stop)[varies]
-    best, values = top(ids, utilities[varies], keep)
-    return Ranking(best, values, block.size, block.size - ids.size)
+from backbone_dask.protocols import ExtractRelevant, FeatureSource, Fit, FitSubproblem
+from backbone_dask.values import Answer, CandidateIds, Outcome, Standardised, Subproblem, Target
 
 
 def standardised_columns(source: FeatureSource, ids: CandidateIds) -> Standardised:

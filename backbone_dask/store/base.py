@@ -98,11 +98,13 @@ class FeatureStore(ABC):
 
     def blocks(self, features: int | None = None) -> list[FeatureBlock]:
         """The table as blocks of `features` whole features, by default about 16 MB each."""
-        step = features or self._features_per_block()
+        step = features or self.block_features
         starts = range(0, self.n_features, step)
         return [FeatureBlock(i, start, min(start + step, self.n_features)) for i, start in enumerate(starts)]
 
-    def _features_per_block(self) -> int:
+    @property
+    def block_features(self) -> int:
+        """How many features are best read at once."""
         return max(1, BLOCK_BYTES // (self.n_samples * self.itemsize))
 
     def target(self, name: str | None = None) -> Target:

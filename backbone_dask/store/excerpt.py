@@ -29,8 +29,9 @@ class Excerpt:
     def itemsize(self) -> int:
         return self.columns.values.itemsize
 
-    def blocks(self, features: int | None = None) -> list[FeatureBlock]:
-        return [FeatureBlock(0, int(self.ids[0]), int(self.ids[-1]) + 1)]
+    @property
+    def block_features(self) -> int:
+        return self.n_features
 
     def read(self, block: FeatureBlock) -> Columns:
         start, stop = np.searchsorted(self.ids, (block.start, block.stop))

@@ -83,8 +83,9 @@ class ZarrStore(FeatureStore):
         counts = [self._vector_part("missing", index) for index in range(-(-self.n_features // VECTOR_CHUNK))]
         return np.concatenate(counts)
 
-    def _features_per_block(self) -> int:
-        wanted = super()._features_per_block()
+    @property
+    def block_features(self) -> int:
+        wanted = super().block_features
         return max(1, wanted // self.schema.chunk_features) * self.schema.chunk_features
 
     def _all_names(self) -> Iterator[tuple[int, str]]:

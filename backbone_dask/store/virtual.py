@@ -32,7 +32,8 @@ class VirtualStore(FeatureStore):
     def targets(self) -> Mapping[str, Target]:
         return {"y": synthetic.target(self.recipe)}
 
-    def _features_per_block(self) -> int:
+    @property
+    def block_features(self) -> int:
         return max(1, CACHED_BYTES // (self.n_samples * self.itemsize))
 
     def read(self, block: FeatureBlock) -> Columns:

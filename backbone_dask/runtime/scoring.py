@@ -1,0 +1,70 @@
+"""What a worker does in the screen: read a block, score it, keep its best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.algorithm.ranking import merge, top
+from backbone_dask.columns import Columns
+from backbone_dask.protocols import FeatureSource, Panel, Screen, UtilitySink
+from backbone_dask.values import FeatureBlock, Ranking, Target
+
+Rankings: TypeAlias = tuple[Ranking, ...]
+"""One ranking per question of a panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneQuestion:
+    """A screen against one target, as a panel."""
+
+    screen: Screen
+    y: Target
+    n_questions: int = 1
+
+    def __call__(self, columns: Columns) -> NDArray[np.float64]:
+        return self.screen(columns, self.y)[None]
+
+
+def screen_blocks(
+    source: FeatureSource, blocks: Sequence[FeatureBlock], panel: Panel, keep: int, sink: UtilitySink | None = None
+) -> Rankings:
+    """The best `keep` columns of some blocks for every question; the next block is read while one is scored."""
+    parts: list[Rankings] = []
+    for block, columns in _read_ahead(source, blocks):
+        utilities = panel(columns)
+        if sink is not None:
+            sink.write(block.start, utilities)
+        parts.append(_rank(block, columns, utilities, keep))
+        # Merging costs as much as scoring a small block, so it waits until the lists have grown.
+        if sum(rankings[0].candidates.size for rankings in parts) > 4 * keep:
+            parts = [merge_rankings(parts, keep)]
+    return merge_rankings(parts, keep)
+
+
+def merge_rankings(parts: Sequence[Rankings], keep: int) -> Rankings:
+    """The best `keep` of disjoint parts, question by question."""
+    return tuple(merge(rankings, keep) for rankings in zip(*parts, strict=True))
+
+
+def _rank(block: FeatureBlock, columns: Columns, utilities: NDArray[np.float64], keep: int) -> Rankings:
+    varies = columns.scale > 0
+    ids = np.arange(block.start, block.stop)[varies]
+    constant = block.size - ids.size
+    return tuple(Ranking(*top(ids, row[varies], keep), block.size, constant) for row in utilities)
+
+
+def _read_ahead(source: FeatureSource, blocks: Sequence[FeatureBlock]) -> Iterator[tuple[FeatureBlock, Columns]]:
+    """Every block with its columns; one more is being read, by a thread of its own."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(source.read, blocks[0])
+        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+            columns = coming.result()
+            if following is not None:
+                coming = reader.submit(source.read, following)
+            yield block, columns

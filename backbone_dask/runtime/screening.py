@@ -1,0 +1,69 @@
+"""The screen on any executor: tasks score spans of blocks, lists merge in a tree, finished groups are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from backbone_dask.protocols import Executor, FeatureSource, Panel, UtilitySink
+from backbone_dask.runtime.budget import ScreenCut, cut_screen
+from backbone_dask.runtime.checkpoint import Journal
+from backbone_dask.runtime.events import Event, Listener
+from backbone_dask.runtime.scoring import Rankings, merge_rankings, screen_blocks
+from backbone_dask.runtime.survivors import Supply
+from backbone_dask.values import Ranking
+
+FAN_IN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Screener:
+    """Everything that passes over the columns need besides their questions."""
+
+    executor: Executor
+    source: FeatureSource
+    serve: Supply
+    journal: Journal
+    listen: Listener
+
+    def rank(self, panel: Panel, keep: int, *, name: str, sink: UtilitySink | None = None) -> Rankings:
+        """The best `keep` columns for every question of the panel, by a single pass.
+
+        A task returns its best at most, lists merge on the workers, and the coordinator sees one list per group of
+        spans. Groups that the journal has under `name` are not scored again.
+        """
+        cut = cut_screen(self.source, keep, self.executor.worker_bytes)
+        known = {group: self.journal.rankings(name, *group) for group in cut.groups(self.source.n_features)}
+        pending = [group for group, found in known.items() if found is None]
+        rankings = merge_rankings([_nothing(panel.n_questions), *filter(None, known.values())], keep)
+        shared = self.executor.share(panel)
+        items = ((self._tree(cut, group, shared, keep, sink), keep) for group in pending)
+        for group, found in zip(pending, self.executor.map(merge_rankings, items), strict=True):
+            self.journal.keep_rankings(name, *group, found)
+            rankings = merge_rankings([rankings, found], keep)
+            self._report(rankings[0].n_scored)
+        return rankings
+
+    def _tree(
+        self, cut: ScreenCut, group: tuple[int, int], panel: Any, keep: int, sink: UtilitySink | None
+    ) -> Sequence[Any]:
+        """Handles on lists that together hold the best of a group; what is merged to get there stays on the workers."""
+        level = [
+            self.executor.submit(screen_blocks, self.serve(np.arange(*span)), cut.blocks(*span), panel, keep, sink)
+            for span in cut.spans(*group)
+        ]
+        while len(level) > FAN_IN:
+            parts = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
+            level = [self.executor.submit(merge_rankings, part, keep) for part in parts]
+        return level
+
+    def _report(self, done: int) -> None:
+        width = self.source.n_samples * self.source.itemsize
+        self.listen(Event("screen", done, self.source.n_features, "columns", unit_bytes=width))
+
+
+def _nothing(n_questions: int) -> Rankings:
+    return (Ranking(np.empty(0, np.int64), np.empty(0), 0, 0),) * n_questions
