@@ -27,7 +27,7 @@ STANDARDISED_ITEMSIZE = 4
 
 @dataclass(frozen=True, slots=True)
 class ScreenCut:
-    """The table as blocks within spans (one task each) within groups (one list each to the coordinator), in features."""
+    """Blocks within spans (one task each) within groups (one list each to the coordinator), in features."""
 
     block: int
     span: int
