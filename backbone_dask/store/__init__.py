@@ -1,8 +1,9 @@
 """Feature stores: on disk, in memory, or virtual."""
 
 from backbone_dask.store.base import FeatureStore
+from backbone_dask.store.interactions import InteractionStore
 from backbone_dask.store.memory import MemoryStore
-from backbone_dask.store.opening import as_store, open_store, write_recipe, write_store
+from backbone_dask.store.opening import as_store, open_store, write_interactions, write_recipe, write_store
 from backbone_dask.store.reader import ZarrStore
 from backbone_dask.store.schema import plan_schema
 from backbone_dask.store.synthetic import Recipe
@@ -12,6 +13,7 @@ from backbone_dask.store.writer import Draft, init_store
 __all__ = [
     "Draft",
     "FeatureStore",
+    "InteractionStore",
     "MemoryStore",
     "Recipe",
     "VirtualStore",
@@ -20,6 +22,7 @@ __all__ = [
     "init_store",
     "open_store",
     "plan_schema",
+    "write_interactions",
     "write_recipe",
     "write_store",
 ]

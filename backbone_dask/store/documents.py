@@ -10,6 +10,7 @@ import zarr
 
 from backbone_dask.errors import CorruptBlockError, StoreError
 from backbone_dask.store import locate
+from backbone_dask.store.interactions import is_link
 from backbone_dask.store.schema import ATTRIBUTE
 from backbone_dask.store.synthetic import Recipe
 
@@ -58,11 +59,11 @@ def open_array(location: str, name: str, digests: dict[str, str]) -> zarr.Array[
 
 
 def is_ours(location: str) -> bool:
-    """Whether a store or a recipe is here, so that overwriting it destroys nothing else."""
+    """Whether a store, a recipe or a link is here, so that overwriting it destroys nothing else."""
     try:
         if locate.is_file(location):
-            Recipe.from_json(_read(location, "").decode())
-            return True
+            text = _read(location, "").decode()
+            return is_link(text) or Recipe.from_json(text) is not None
         return ATTRIBUTE in read_attributes(location)
     except (OSError, UnicodeDecodeError):
         return False

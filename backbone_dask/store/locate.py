@@ -35,6 +35,19 @@ def absolute(location: str) -> str:
     return location if is_url(location) else os.path.abspath(location)
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two locations are one place."""
+    return one == other if is_url(one) or is_url(other) else os.path.realpath(one) == os.path.realpath(other)
+
+
+def beside(path: str, location: str) -> str:
+    """A path or URL that may be relative to the folder that `location` is in."""
+    if is_url(path) or os.path.isabs(path):
+        return path
+    folder = location.rpartition("/")[0] if is_url(location) else os.path.dirname(absolute(location))
+    return joined(folder, path) if is_url(location) else os.path.normpath(joined(folder, path))
+
+
 def joined(path: str, name: str) -> str:
     return f"{path}/{name}" if path and name else path or name
 

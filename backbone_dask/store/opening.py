@@ -1,4 +1,4 @@
-"""From what people have to a FeatureStore: a path, a URL, a recipe, or data in memory."""
+"""From what people have to a FeatureStore: a path, a URL, a recipe, interactions, or data in memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from backbone_dask.errors import StoreError
 from backbone_dask.store import locate
 from backbone_dask.store.base import FeatureStore
 from backbone_dask.store.documents import ROOT, require_free
+from backbone_dask.store.interactions import InteractionStore, base_beside, is_link, link_json, linked_base
 from backbone_dask.store.memory import MemoryStore
 from backbone_dask.store.reader import ZarrStore
 from backbone_dask.store.schema import MissingPolicy, plan_schema
@@ -22,11 +23,11 @@ from backbone_dask.store.writer import Draft, init_store
 
 
 def open_store(location: str | os.PathLike[str]) -> FeatureStore:
-    """Open a zarr store, or the recipe of a virtual one, at a path or any URL that fsspec opens."""
+    """Open a zarr store, the recipe of a virtual one, or interactions, at a path or any URL that fsspec opens."""
     place = locate.plain(location)
     # The root document is asked for first: a web server answers for a folder as if it were a file.
     if not locate.exists(place, ROOT) and locate.is_file(place):
-        return VirtualStore(_recipe(place), place)
+        return _open_file(place)
     return ZarrStore(place)
 
 
@@ -82,16 +83,50 @@ def write_recipe(recipe: Recipe, location: str | os.PathLike[str], *, overwrite:
     """Keep a recipe in a file: it opens as a virtual store."""
     place = locate.plain(location)
     require_free(place, overwrite=overwrite)
+    _write_file(place, recipe.to_json())
+
+
+def write_interactions(
+    base: str | os.PathLike[str], location: str | os.PathLike[str], *, overwrite: bool = False
+) -> InteractionStore:
+    """Keep in a file where the base is: it opens as the store of all products of two of the base's features.
+
+    A relative path of the base is kept relative to the file, so that both can be moved together.
+    """
+    source, place = locate.plain(base), locate.plain(location)
+    if locate.same(source, place):
+        raise StoreError(f"{place} is the base itself; give its interactions another name")
+    require_free(place, overwrite=overwrite)
+    store = InteractionStore(open_store(source), place)
+    _write_file(place, link_json(base_beside(source, place)))
+    return store
+
+
+def _write_file(place: str, text: str) -> None:
     system, path = locate.filesystem(place + locate.SCRATCH)
     with locate.disk_errors(place):
         system.makedirs(system._parent(path), exist_ok=True)
-        system.pipe_file(path, (recipe.to_json() + "\n").encode())
+        system.pipe_file(path, (text + "\n").encode())
     locate.publish_file(place + locate.SCRATCH, place)
 
 
-def _recipe(place: str) -> Recipe:
+def _open_file(place: str) -> FeatureStore:
+    """The store that a small file stands for."""
     system, path = locate.filesystem(place)
     try:
-        return Recipe.from_json(system.cat_file(path).decode())
+        text = system.cat_file(path).decode()
+        if not is_link(text):
+            return VirtualStore(Recipe.from_json(text), place)
+        base = linked_base(text, place)
     except (StoreError, UnicodeDecodeError) as cause:
-        raise StoreError(f"{place} is neither a feature store nor a recipe ({cause})") from cause
+        raise StoreError(f"{place} is neither a feature store nor a recipe nor interactions ({cause})") from cause
+    return InteractionStore(_open_base(base, place), place)
+
+
+def _open_base(base: str, place: str) -> FeatureStore:
+    try:
+        return open_store(base)
+    except RecursionError as cause:
+        raise StoreError(f"{place} is its own base by way of {base}; give it another one") from cause
+    except StoreError as cause:
+        raise StoreError(f"{place} are interactions of a store that cannot be opened: {cause}") from cause
