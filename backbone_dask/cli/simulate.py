@@ -12,6 +12,8 @@ from backbone_dask.cli.progress import display
 from backbone_dask.runtime.events import Event
 from backbone_dask.store import Recipe, VirtualStore, write_recipe, write_store
 
+CODING = "Features as drawn, float32; or cut into 0, 1 and 2, int8."
+
 
 @click.command()
 @click.argument("kind", type=click.Choice(["linear", "logistic", "tree"]))
@@ -22,6 +24,9 @@ from backbone_dask.store import Recipe, VirtualStore, write_recipe, write_store
 @click.option("--rho", type=float, default=0.0, show_default=True, help="Correlation of neighbouring features.")
 @click.option("--snr", type=float, default=2.0, show_default=True, help="Signal-to-noise ratio.")
 @click.option("--depth", type=int, default=3, show_default=True, help="Depth of the true tree.")
+@click.option(
+    "--coding", type=click.Choice(["gaussian", "genotype"]), default="gaussian", show_default=True, help=CODING
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--draw", type=int, default=0, show_default=True, help="Another draw is a test set of the same truth.")
 @click.option("--virtual", is_flag=True, help="Write only the recipe; columns are made when they are read.")

@@ -22,7 +22,7 @@ class VirtualStore(FeatureStore):
     def __init__(self, recipe: synthetic.Recipe, location: str = "a virtual store") -> None:
         self.recipe, self.location = recipe, location
         self.n_features, self.n_samples = recipe.n_features, recipe.n_samples
-        self.dtype = np.dtype(np.float32)
+        self.dtype = np.dtype(recipe.dtype)
         self.truth = synthetic.truth(recipe)
 
     def __reduce__(self) -> tuple[type[VirtualStore], tuple[synthetic.Recipe, str]]:

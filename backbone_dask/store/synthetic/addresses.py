@@ -17,6 +17,7 @@ class Purpose(IntEnum):
     LABELS = 4
     DESIGN = 5
     RESPONSE = 6
+    FREQUENCIES = 7
 
 
 def address(seed: int, purpose: Purpose, draw: int = 0) -> np.random.SeedSequence:

@@ -11,6 +11,7 @@ column holds depends on its address alone: not on the block that it is read in.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.store.synthetic.addresses import Purpose, key
+from backbone_dask.store.synthetic.genotypes import cuts
 from backbone_dask.store.synthetic.noise import PER_HASH, fill_normals, quantile_table
 from backbone_dask.store.synthetic.recipe import Recipe
 from backbone_dask.values import CandidateIds
@@ -30,7 +32,7 @@ _TILE = 4_096
 _ANCHORS = 2
 
 
-def columns(recipe: Recipe, start: int, stop: int) -> NDArray[np.float32]:
+def columns(recipe: Recipe, start: int, stop: int) -> NDArray[Any]:
     """The features [start, stop), shape (stop - start, samples): the same bits in every block that covers them."""
     if not 0 <= start <= stop <= recipe.n_features:
         raise InvalidSettingError(
@@ -39,7 +41,7 @@ def columns(recipe: Recipe, start: int, stop: int) -> NDArray[np.float32]:
     return _made(recipe, np.arange(start, stop, dtype=np.int64))
 
 
-def gather(recipe: Recipe, ids: CandidateIds) -> NDArray[np.float32]:
+def gather(recipe: Recipe, ids: CandidateIds) -> NDArray[Any]:
     """The features `ids` (sorted, unique), shape (ids.size, samples): the same bits as reading their blocks."""
     ids = np.asarray(ids, dtype=np.int64)
     if ids.size and not (ids[0] >= 0 and ids[-1] < recipe.n_features and np.all(ids[1:] > ids[:-1])):
@@ -67,10 +69,11 @@ def bridge(rho: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     return share.astype(np.float32), spread.astype(np.float32)
 
 
-def _made(recipe: Recipe, ids: CandidateIds) -> NDArray[np.float32]:
-    out = np.empty((ids.size, recipe.n_samples), np.float32)
+def _made(recipe: Recipe, ids: CandidateIds) -> NDArray[Any]:
+    out = np.empty((ids.size, recipe.n_samples), recipe.dtype)
     share, spread = bridge(recipe.rho)
-    _sweep(ids, key(recipe.seed, Purpose.DESIGN, recipe.draw), quantile_table(), share, spread, out)
+    edges = cuts(recipe, ids) if recipe.coding == "genotype" else np.empty((0, 2), np.float32)
+    _sweep(ids, key(recipe.seed, Purpose.DESIGN, recipe.draw), quantile_table(), share, spread, edges, out)
     return out
 
 
@@ -82,7 +85,7 @@ def _tile_width(samples):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _sweep(ids, base, table, share, spread, out):  # type: ignore[no-untyped-def]
+def _sweep(ids, base, table, share, spread, edges, out):  # type: ignore[no-untyped-def]
     """Columns in rising order, a tile of samples at a time; ancestors are kept while the columns below them pass."""
     samples = out.shape[1]
     width = _tile_width(samples)
@@ -92,7 +95,11 @@ def _sweep(ids, base, table, share, spread, out):  # type: ignore[no-untyped-def
         held[:] = -1
         for at in range(ids.size):
             slot = _descend(ids[at], base, first // PER_HASH, table, share, spread, rows, held)
-            _copy(rows[slot], out[at][first : first + width])
+            part = out[at][first : first + width]
+            if edges.size:
+                _count(rows[slot], edges[at, 0], edges[at, 1], part)
+            else:
+                _copy(rows[slot], part)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -143,3 +150,10 @@ def _copy(row, part):  # type: ignore[no-untyped-def]
     """The samples that were asked for: the last hash may have made up to three more."""
     for i in range(part.size):
         part[i] = row[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(row, first, second, part):  # type: ignore[no-untyped-def]
+    """Genotypes: how many of the two edges each normal lies above."""
+    for i in range(part.size):
+        part[i] = np.int8(row[i] > first) + np.int8(row[i] > second)

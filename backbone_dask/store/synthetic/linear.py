@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.store.synthetic.addresses import Purpose, generator
 from backbone_dask.store.synthetic.gaussian import gather
+from backbone_dask.store.synthetic.genotypes import moments
 from backbone_dask.store.synthetic.recipe import Recipe
 from backbone_dask.store.synthetic.support import relevant
 from backbone_dask.store.synthetic.truths import LinearTruth
@@ -18,13 +19,14 @@ _BATCH = 64
 
 
 def linear_truth(recipe: Recipe) -> LinearTruth:
-    """The true regressor of a linear or a logistic recipe."""
-    rng = generator(recipe.seed, Purpose.COEFFICIENTS)
-    return LinearTruth(relevant(recipe), rng.choice(np.array([-1.0, 1.0]), recipe.n_relevant))
+    """The true regressor of a linear or a logistic recipe, in the units of its features."""
+    rng, ids = generator(recipe.seed, Purpose.COEFFICIENTS), relevant(recipe)
+    signs = rng.choice(np.array([-1.0, 1.0]), recipe.n_relevant)
+    return LinearTruth(ids, signs / moments(recipe, ids)[1])
 
 
 def linear_target(recipe: Recipe) -> Target:
-    """y = X w + noise, shape (samples,)."""
+    """y = X w + noise, shape (samples,); X is centred."""
     clean = signal(recipe, linear_truth(recipe))
     return clean + response_noise(recipe, clean)
 
@@ -35,12 +37,17 @@ def logistic_target(recipe: Recipe) -> Target:
 
 
 def signal(recipe: Recipe, truth: LinearTruth) -> NDArray[np.float64]:
-    """X w, shape (samples,). Added up feature by feature: BLAS would give other bits on other machines."""
+    """X w with the features centred by their law, shape (samples,).
+
+    Added up feature by feature: BLAS would give other bits on other machines.
+    """
+    centres = moments(recipe, truth.ids)[0]
     total = np.zeros(recipe.n_samples)
     for first in range(0, truth.ids.size, _BATCH):
         batch = slice(first, first + _BATCH)
-        for weight, column in zip(truth.coefficients[batch], gather(recipe, truth.ids[batch]), strict=True):
-            total += weight * column
+        made = gather(recipe, truth.ids[batch])
+        for weight, centre, column in zip(truth.coefficients[batch], centres[batch], made, strict=True):
+            total += weight * (column - centre)
     return total
 
 

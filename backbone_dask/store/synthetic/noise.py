@@ -50,3 +50,10 @@ def fill_normals(base, column, first, table, out):  # type: ignore[no-untyped-de
         out[at + 1] = table[(h >> _S16) & _QUARTER]
         out[at + 2] = table[(h >> _S32) & _QUARTER]
         out[at + 3] = table[h >> _S48]
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_sixteen_bits(base, columns, out):  # type: ignore[no-untyped-def]
+    """One draw of 0 to 65,535 for each column, by its address."""
+    for at in range(columns.size):
+        out[at] = mix(base + np.uint64(columns[at]) * _GOLDEN) >> _S48

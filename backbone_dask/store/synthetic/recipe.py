@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from backbone_dask.errors import FormatVersionError, InvalidSettingError, StoreError
 
 Kind = Literal["linear", "logistic", "tree"]
+Coding = Literal["gaussian", "genotype"]
 
 FORMAT = "backbone-dask-recipe"
 VERSION = 1
@@ -19,8 +20,8 @@ VERSION = 1
 class Recipe:
     """A data set of the paper's generators.
 
-    The truth depends on the seed and on kind, n_features, n_relevant and the tree's shape; not on `draw`, n_samples,
-    rho or snr. So another `draw` is an independent data set from the same truth, of any length: a test set.
+    The truth depends on the seed and on kind, n_features, n_relevant, coding and the tree's shape; not on `draw`,
+    n_samples, rho or snr. So another `draw` is an independent data set from the same truth, of any length: a test set.
 
     Attributes
     ----------
@@ -34,6 +35,9 @@ class Recipe:
         (|X w| / |noise|)^2, exactly, in every draw; trees have no noise.
     depth, min_splits, balance, n_classes
         Of the tree: D, r, f and K in the paper.
+    coding : "gaussian" or "genotype"
+        Features as they are drawn, float32; or cut into 0, 1 and 2, int8. Each genotype has an effect of +-1 on y once
+        it is standardised by the mean and the deviation of its law, so w is +-1 over that deviation.
     """
 
     kind: Kind
@@ -48,6 +52,7 @@ class Recipe:
     n_classes: int = 2
     seed: int = 0
     draw: int = 0
+    coding: Coding = "gaussian"
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -55,9 +60,18 @@ class Recipe:
         if self.kind == "tree":
             _check_tree(self)
 
+    @property
+    def dtype(self) -> str:
+        """Of the features."""
+        return "int8" if self.coding == "genotype" else "float32"
+
     def to_json(self) -> str:
         """The recipe as JSON, with the format's name and version."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)})
+        content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        # Not said unless it has to be: releases that knew only Gaussian features read such a recipe too.
+        if self.coding == "gaussian":
+            del content["coding"]
+        return json.dumps(content)
 
     @classmethod
     def from_json(cls, text: str) -> Recipe:
@@ -99,6 +113,8 @@ _NUMBERS = ("rho", "snr", "balance")
 
 def _check_types(recipe: Recipe) -> None:
     _require(recipe.kind in get_args(Kind), f"kind is {recipe.kind!r}; use one of {', '.join(get_args(Kind))}")
+    codings = get_args(Coding)
+    _require(recipe.coding in codings, f"coding is {recipe.coding!r}; use one of {', '.join(codings)}")
     for name in _INTEGERS:
         value = getattr(recipe, name)
         _require(type(value) is int, f"{name} is {value!r}; use a Python int")
@@ -120,6 +136,7 @@ def _check_shape(recipe: Recipe) -> None:
 
 def _check_tree(recipe: Recipe) -> None:
     depth, splits, k = recipe.depth, recipe.min_splits, recipe.n_relevant
+    _require(recipe.coding == "gaussian", "a tree splits Gaussian features; use kind linear or logistic for genotypes")
     _require(1 <= depth <= 20, f"depth is {depth}; use 1 to 20")
     _require(splits >= 1, f"min_splits is {splits}; use at least 1")
     most = (2**depth - 1) // splits
