@@ -22,6 +22,7 @@ class Settings:
     n_nonzero : k, the most features in the final model.
     gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n).
     screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000.
+    screen_rounds : passes over the columns; each after the first screens what the model so far leaves unexplained.
     subproblem_fraction : beta, share of the candidates in one subproblem, which examines at least backbone_max of them.
     n_subproblems : M, subproblems at the first level; halved at each further one.
     backbone_max : B_max, largest backbone that the exact solve takes.
@@ -35,6 +36,7 @@ class Settings:
     n_nonzero: int | None = None
     gamma: float | None = None
     screen_size: int | None = None
+    screen_rounds: int = 1
     subproblem_fraction: float = 0.5
     n_subproblems: int = 10
     backbone_max: int = 250
@@ -82,6 +84,7 @@ class Settings:
                 not 0 < self.subproblem_fraction <= 1,
                 f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]",
             ),
+            (self.screen_rounds < 1, f"screen_rounds is {self.screen_rounds}; it must be at least 1"),
             (self.n_subproblems < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
             (self.backbone_max < k, f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
             (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
@@ -100,6 +103,7 @@ class ResolvedSettings:
     n_nonzero: int
     gamma: float
     screen_size: int
+    screen_rounds: int
     subproblem_fraction: float
     n_subproblems: int
     backbone_max: int
@@ -110,7 +114,7 @@ class ResolvedSettings:
     seed: int
 
 
-_WHOLE = ("n_nonzero", "screen_size", "n_subproblems", "backbone_max", "patience", "seed")
+_WHOLE = ("n_nonzero", "screen_size", "screen_rounds", "n_subproblems", "backbone_max", "patience", "seed")
 
 
 def _plain(name: str, value: Any) -> Any:

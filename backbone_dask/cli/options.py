@@ -22,6 +22,7 @@ _DEFAULTS = Settings()
 _SETTINGS = (
     click.option("-k", "--n-nonzero", type=int, required=True, help="Most features in the model."),
     click.option("--screen-size", type=int, help="Features that survive the screen.  [default: 4 n, at least 1000]"),
+    click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),
     click.option("--n-subproblems", type=int, default=_DEFAULTS.n_subproblems, show_default=True),
     click.option("--backbone-max", type=int, default=_DEFAULTS.backbone_max, show_default=True),

@@ -10,11 +10,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from backbone_dask.runtime.events import Event, Listener, silent
 
@@ -31,12 +34,22 @@ def display(quiet: bool) -> Iterator[Listener]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[unit]}"),
+        _Rate(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=console) as progress:
         yield _Display(progress)
+
+
+class _Rate(ProgressColumn):
+    """Units per second, and bytes per second where a unit has a size."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed or 0.0
+        size = speed * task.fields["unit_bytes"]
+        return Text(f"{speed:,.0f}/s" + (f" {size / 1e9:.2f} GB/s" if size else ""))
 
 
 class _Display:
@@ -48,6 +61,7 @@ class _Display:
 
     def __call__(self, event: Event) -> None:
         if event.phase not in self._bars:
-            self._bars[event.phase] = self._progress.add_task(event.phase, unit=event.unit, note="")
+            self._bars[event.phase] = self._progress.add_task(event.phase, unit=event.unit, unit_bytes=0, note="")
         bar = self._bars[event.phase]
-        self._progress.update(bar, completed=event.done, total=event.total, unit=event.unit, note=event.note)
+        fields = {"unit": event.unit, "unit_bytes": event.unit_bytes, "note": event.note}
+        self._progress.update(bar, completed=event.done, total=event.total, **fields)

@@ -27,7 +27,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
         Most features in the model (k); None is 10, or as many as the data have.
     gamma : float or None
         Ridge weight on columns scaled to X_j'X_j = n; larger is weaker. None is 1/sqrt(n).
-    screen_size, subproblem_fraction, n_subproblems, backbone_max, sampling, patience
+    screen_size, screen_rounds, subproblem_fraction, n_subproblems, backbone_max, sampling, patience
         See :class:`backbone_dask.settings.Settings`.
     time_limit : float
         Seconds for the exact solve.
@@ -62,6 +62,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
         *,
         gamma: float | None = None,
         screen_size: int | None = None,
+        screen_rounds: int = 1,
         subproblem_fraction: float = 0.5,
         n_subproblems: int = 10,
         backbone_max: int = 250,
@@ -76,6 +77,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
         self.n_nonzero = n_nonzero
         self.gamma = gamma
         self.screen_size = screen_size
+        self.screen_rounds = screen_rounds
         self.subproblem_fraction = subproblem_fraction
         self.n_subproblems = n_subproblems
         self.backbone_max = backbone_max
@@ -120,6 +122,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
             n_nonzero=self.n_nonzero,
             gamma=self.gamma,
             screen_size=self.screen_size,
+            screen_rounds=self.screen_rounds,
             subproblem_fraction=self.subproblem_fraction,
             n_subproblems=self.n_subproblems,
             backbone_max=self.backbone_max,

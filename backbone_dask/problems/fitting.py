@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from backbone_dask.algorithm.sampling import weights
+from backbone_dask.problems.iterative import IterativeScreen
 from backbone_dask.problems.linear import checked_target, in_data_units, linear_problem, linear_sampler
 from backbone_dask.problems.model import LinearModel
-from backbone_dask.protocols import Executor
+from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Listener, silent
-from backbone_dask.runtime.run import Finding, Run
+from backbone_dask.runtime.run import Finding, OneScreen, Run, ScreenPhase
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds, SparseFit, Target
@@ -56,17 +57,25 @@ def fit_linear(
     """Run the spine and bring the model back to the units of the data."""
     budget = ready.budget(executor.n_workers)
     require_memory(budget, ready.store.n_samples, executor.worker_bytes)
+    problem = linear_problem(ready.settings)
     finding = Run(
-        problem=linear_problem(ready.settings),
+        problem=problem,
         source=ready.store,
         y=ready.y,
         settings=ready.settings,
         budget=budget,
         executor=executor,
+        screen=_screen_phase(problem, ready),
         journal=journal or NoJournal(),
         listen=listen,
     ).execute()
     return _fitted(ready, finding)
+
+
+def _screen_phase(problem: Problem[SparseFit], ready: Preparation) -> ScreenPhase:
+    if ready.settings.screen_rounds == 1:
+        return OneScreen(problem.screen, ready.y)
+    return IterativeScreen(problem.screen, problem.fit_subproblem, ready.y, ready.settings.screen_rounds)
 
 
 def _fitted(ready: Preparation, finding: Finding) -> Fitted:

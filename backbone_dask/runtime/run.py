@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from backbone_dask.algorithm.hierarchy import Hierarchy
 from backbone_dask.algorithm.ranking import survivors
-from backbone_dask.protocols import Executor, FeatureSource, Problem
+from backbone_dask.protocols import Executor, FeatureSource, Problem, Screen
 from backbone_dask.runtime.budget import Budget
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Event, Listener, silent
@@ -30,6 +30,21 @@ from backbone_dask.values import (
     Subproblem,
     Target,
 )
+
+ScreenPhase = Callable[[Screener, int], Screening]
+"""From a way to pass over the columns and the number of survivors to the survivors."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneScreen:
+    """The paper's screen: every column scored by itself, in one pass."""
+
+    screen: Screen
+    y: Target
+
+    def __call__(self, screener: Screener, keep: int) -> Screening:
+        (ranking,) = screener.rank(OneQuestion(self.screen, self.y), keep, name="screen")
+        return survivors(ranking)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,7 @@ class Run:
     settings: ResolvedSettings
     budget: Budget
     executor: Executor
+    screen: ScreenPhase
     journal: Journal = field(default_factory=NoJournal)
     listen: Listener = silent
     seconds: dict[str, float] = field(default_factory=dict)
@@ -74,9 +90,7 @@ class Run:
             screening = self.journal.screening()
             if screening is None:
                 screener = Screener(self.executor, self.source, serve, self.journal, self.listen)
-                panel = OneQuestion(self.problem.screen, self.y)
-                (ranking,) = screener.rank(panel, self.settings.screen_size, name="screen")
-                screening = survivors(ranking)
+                screening = self.screen(screener, self.settings.screen_size)
                 self.journal.keep_screening(screening)
         return screening
 

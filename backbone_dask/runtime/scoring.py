@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.algorithm.ranking import merge, top
 from backbone_dask.columns import Columns
+from backbone_dask.errors import InvalidDataError
 from backbone_dask.protocols import FeatureSource, Panel, Screen, UtilitySink
 from backbone_dask.values import FeatureBlock, Ranking, Target
 
@@ -36,14 +37,17 @@ def screen_blocks(
 ) -> Rankings:
     """The best `keep` columns of some blocks for every question; the next block is read while one is scored."""
     parts: list[Rankings] = []
+    scored: list[NDArray[np.float64]] = []
     for block, columns in _read_ahead(source, blocks):
         utilities = panel(columns)
-        if sink is not None:
-            sink.write(block.start, utilities)
         parts.append(_rank(block, columns, utilities, keep))
         # Merging costs as much as scoring a small block, so it waits until the lists have grown.
         if sum(rankings[0].candidates.size for rankings in parts) > 4 * keep:
             parts = [merge_rankings(parts, keep)]
+        if sink is not None:
+            scored.append(utilities)
+    if sink is not None:
+        sink.write(blocks[0].start, np.concatenate(scored, axis=1))
     return merge_rankings(parts, keep)
 
 
@@ -62,9 +66,17 @@ def _rank(block: FeatureBlock, columns: Columns, utilities: NDArray[np.float64],
 def _read_ahead(source: FeatureSource, blocks: Sequence[FeatureBlock]) -> Iterator[tuple[FeatureBlock, Columns]]:
     """Every block with its columns; one more is being read, by a thread of its own."""
     with ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(source.read, blocks[0])
+        coming = reader.submit(_read, source, blocks[0])
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             columns = coming.result()
             if following is not None:
-                coming = reader.submit(source.read, following)
+                coming = reader.submit(_read, source, following)
             yield block, columns
+
+
+def _read(source: FeatureSource, block: FeatureBlock) -> Columns:
+    try:
+        return source.read(block)
+    except InvalidDataError as cause:
+        where = f"block {block.index} (features {block.start} to {block.stop - 1})"
+        raise InvalidDataError(f"{where}: {cause}") from cause

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from backbone_dask.runtime.survivors import Supply
 from backbone_dask.values import Ranking
 
 FAN_IN = 8
+OpenSink = Callable[[int, int], UtilitySink]
+"""From the number of questions and the features of one task to where their utilities go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +31,19 @@ class Screener:
     journal: Journal
     listen: Listener
 
-    def rank(self, panel: Panel, keep: int, *, name: str, sink: UtilitySink | None = None) -> Rankings:
+    def rank(self, panel: Panel, keep: int, *, name: str, open_sink: OpenSink | None = None) -> Rankings:
         """The best `keep` columns for every question of the panel, by a single pass.
 
         A task returns its best at most, lists merge on the workers, and the coordinator sees one list per group of
-        spans. Groups that the journal has under `name` are not scored again.
+        spans. Groups that the journal has under `name` are not scored again. `open_sink` gives the place for the
+        utilities of all columns, whose tasks write chunks of that many features.
         """
         cut = cut_screen(self.source, keep, self.executor.worker_bytes)
         known = {group: self.journal.rankings(name, *group) for group in cut.groups(self.source.n_features)}
         pending = [group for group, found in known.items() if found is None]
         rankings = merge_rankings([_nothing(panel.n_questions), *filter(None, known.values())], keep)
         shared = self.executor.share(panel)
+        sink = open_sink(panel.n_questions, cut.span) if open_sink else None
         items = ((self._tree(cut, group, shared, keep, sink), keep) for group in pending)
         for group, found in zip(pending, self.executor.map(merge_rankings, items), strict=True):
             self.journal.keep_rankings(name, *group, found)

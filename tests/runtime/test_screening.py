@@ -1,0 +1,215 @@
+"""One pass: the same lists whatever the cut, the executor or the interruption, and little on the coordinator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from backbone_dask.columns import measured
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.launch.local import local_cluster
+from backbone_dask.runtime import budget
+from backbone_dask.runtime.budget import cut_screen
+from backbone_dask.runtime.checkpoint import NoJournal, open_run
+from backbone_dask.runtime.events import silent
+from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
+from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
+from backbone_dask.runtime.screening import Screener
+from backbone_dask.runtime.survivors import supply
+from backbone_dask.screens.correlation import correlation
+from backbone_dask.screens.panels import TargetsPanel
+from backbone_dask.store import MemoryStore, Recipe, VirtualStore
+from backbone_dask.store.utilities import create_utilities
+
+KEEP = 30
+
+
+@pytest.fixture(scope="module")
+def store():
+    return VirtualStore(Recipe(kind="linear", n_samples=80, n_features=4001, n_relevant=5, rho=0.5, snr=3.0))
+
+
+@pytest.fixture(scope="module")
+def utilities(store):
+    return correlation(store.gather(np.arange(store.n_features)), store.target())
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_cluster(2) as client:
+        yield client
+
+
+@pytest.fixture(params=["serial", "dask"])
+def executor(request):
+    return SerialExecutor() if request.param == "serial" else DaskExecutor(request.getfixturevalue("client"))
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Many groups, spans and blocks, so that lists really merge in a tree."""
+    monkeypatch.setattr(budget, "SPAN_BYTES", 8 * 80 * 4)
+    monkeypatch.setattr(budget, "MOST_SPANS", 10**6)
+    monkeypatch.setattr("backbone_dask.store.virtual.CACHED_BYTES", 3 * 80 * 4)
+    monkeypatch.setattr("backbone_dask.store.base.BLOCK_BYTES", 3 * 80 * 8)
+
+
+def screener(store, executor, journal=None, listen=silent):
+    return Screener(executor, store, supply(executor, store), journal or NoJournal(), listen)
+
+
+def literal_top(utilities, count):
+    order = np.lexsort((np.arange(utilities.size), -utilities))[:count]
+    return np.sort(order)
+
+
+def test_the_list_equals_a_sort_of_all_utilities(store, executor, utilities):
+    (found,) = screener(store, executor).rank(OneQuestion(correlation, store.target()), KEEP, name="s")
+    np.testing.assert_array_equal(found.candidates, literal_top(utilities, KEEP))
+    np.testing.assert_array_equal(found.utilities, utilities[found.candidates])
+    assert found.n_scored == store.n_features
+
+
+def test_ties_break_by_id(executor):
+    column = np.random.default_rng(0).normal(size=50)
+    store = MemoryStore(np.tile(column[:, None], 500), targets={"y": column})
+    (found,) = screener(store, executor).rank(OneQuestion(correlation, column), 7, name="s")
+    np.testing.assert_array_equal(found.candidates, np.arange(7))
+
+
+def test_a_task_returns_its_best_at_most(store):
+    blocks = store.blocks(50)[:10]
+    (found,) = screen_blocks(store, blocks, OneQuestion(correlation, store.target()), KEEP)
+    assert found.candidates.size == KEEP
+    assert found.n_scored == 500
+
+
+def test_what_reaches_the_coordinator_is_a_small_part_of_p(store, monkeypatch):
+    arrived = []
+
+    class Counting(SerialExecutor):
+        def map(self, function, items):
+            for answer in super().map(function, items):
+                arrived.append(sum(ranking.candidates.size for ranking in answer))
+                yield answer
+
+    screener(store, Counting()).rank(OneQuestion(correlation, store.target()), KEEP, name="s")
+    assert len(arrived) >= 8
+    assert max(arrived) <= KEEP
+    assert sum(arrived) <= store.n_features / 6
+
+
+def test_groups_are_the_same_for_any_number_of_workers(store):
+    cuts = {cut_screen(store, KEEP, memory) for memory in (10**9, 10**10, 10**11)}
+    assert len(cuts) == 1
+    (cut,) = cuts
+    assert cut.span % cut.block == 0
+    assert cut.group % cut.span == 0
+    covered = [
+        j
+        for group in cut.groups(4001)
+        for span in cut.spans(*group)
+        for b in cut.blocks(*span)
+        for j in (b.start, b.stop)
+    ]
+    assert covered[0] == 0
+    assert covered[-1] == 4001
+    assert covered[1:-1:2] == covered[2::2]
+
+
+def test_blocks_shrink_with_the_memory_of_a_worker(monkeypatch):
+    wide = VirtualStore(Recipe(kind="linear", n_samples=100_000, n_features=100, n_relevant=1))
+    monkeypatch.setattr("backbone_dask.store.virtual.CACHED_BYTES", 64 << 20)
+    assert cut_screen(wide, 10, 10**9).block * wide.n_samples * 4 <= 10**9 / 32
+
+
+class CutOffError(Exception):
+    pass
+
+
+def test_a_screen_that_was_cut_off_scores_only_the_rest(store, executor, utilities, tmp_path, monkeypatch):
+    question = OneQuestion(correlation, store.target())
+    seen = []
+
+    def cut(event):
+        seen.append(event.done)
+        if event.done > 1500:
+            raise CutOffError
+
+    with open_run(tmp_path, {}, resume=False, overwrite=False) as journal, pytest.raises(CutOffError):
+        screener(store, executor, journal, cut).rank(question, KEEP, name="s")
+    kept = len(list((tmp_path / "screen").glob("s-*.npz")))
+    assert kept >= 3
+    again = []
+    with open_run(tmp_path, {}, resume=True, overwrite=False) as journal:
+        (found,) = screener(store, executor, journal, again.append).rank(question, KEEP, name="s")
+    np.testing.assert_array_equal(found.candidates, literal_top(utilities, KEEP))
+    np.testing.assert_array_equal(found.utilities, utilities[found.candidates])
+    assert found.n_scored == store.n_features
+    assert again[0].done > seen[-2]
+    assert len(list((tmp_path / "screen").glob("s-*.npz"))) == kept + len(again)
+
+
+def test_every_question_has_its_own_list(store, executor):
+    targets = np.random.default_rng(0).normal(size=(3, store.n_samples))
+    found = screener(store, executor).rank(TargetsPanel(targets), KEEP, name="s")
+    columns = store.gather(np.arange(store.n_features))
+    for ranking, y in zip(found, targets, strict=True):
+        close = correlation(columns, y)
+        assert close[ranking.candidates].min() >= np.sort(close)[-KEEP] - 1e-6
+        np.testing.assert_allclose(ranking.utilities, close[ranking.candidates], atol=1e-6)
+
+
+def test_utilities_of_all_columns_are_kept_on_request(store, executor, utilities, tmp_path):
+    def open_sink(n_questions, chunk):
+        return create_utilities(tmp_path / "u.zarr", n_questions, store.n_features, chunk)
+
+    question = OneQuestion(correlation, store.target())
+    screener(store, executor).rank(question, KEEP, name="s", open_sink=open_sink)
+    import zarr
+
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "u.zarr", mode="r")[:], utilities[None])
+
+
+def test_reading_goes_on_while_a_block_is_scored():
+    """A source that waits for the scorer would never be asked for its second block before the first is scored."""
+    order = []
+
+    class Source:
+        n_samples, itemsize = 10, 4
+
+        def read(self, block):
+            order.append(("read", block.index))
+            return measured(np.random.default_rng(block.index).normal(size=(block.size, 10)))[0]
+
+    def slow(columns, y):
+        import time
+
+        time.sleep(0.05)
+        order.append(("score", len([what for what, _ in order if what == "score"])))
+        return np.ones(columns.n_features)
+
+    blocks = VirtualStore(Recipe(kind="linear", n_samples=10, n_features=40, n_relevant=1)).blocks(10)
+    screen_blocks(Source(), blocks, OneQuestion(slow, np.arange(10.0)), 5)
+    assert order.index(("read", 1)) < order.index(("score", 0))
+    assert order.index(("read", 3)) > order.index(("score", 1))
+
+
+def test_an_error_in_a_block_stops_the_screen_and_keeps_what_is_finished(tmp_path):
+    table = np.random.default_rng(0).normal(size=(80, 4000))
+    table[5, 3210] = np.nan
+    store = MemoryStore(table, targets={"y": table[:, 0]})
+    with (
+        open_run(tmp_path, {}, resume=False, overwrite=False) as journal,
+        pytest.raises(InvalidDataError, match="feature 3210"),
+    ):
+        screener(store, SerialExecutor(), journal).rank(OneQuestion(correlation, table[:, 0]), KEEP, name="s")
+    assert list((tmp_path / "screen").glob("s-*.npz"))
+
+
+def test_a_bad_column_is_named_with_its_block():
+    table = np.random.default_rng(0).normal(size=(80, 400))
+    table[5, 321] = np.nan
+    store = MemoryStore(table)
+    with pytest.raises(InvalidDataError, match=r"block 32 .features 320 to 329.: feature 321 contains NaN"):
+        screen_blocks(store, store.blocks(10), OneQuestion(correlation, table[:, 0]), KEEP)
