@@ -28,13 +28,15 @@ moves w by less than RIDGE v / h of itself, h being the curvature of the loss in
 the column separates the classes."""
 _MOST_PASSES = 80
 _CHUNK = 512
+# How far from the fit the last step may leave a coefficient; and the curvature, with b fitted, below which the rounding
+# of float32 would: such a column separates the classes, or nearly, or one class is rare.
+_SINGLE, _DOUBLE, _FLAT = 1e-7, 1e-13, 5e-3
 
 
 def logistic(columns: Columns, y: Target) -> Utilities:
     """|w| of the fit (b, w) of y in {-1, +1}, both present, on each standardised column; constant columns score 0.
 
-    Within 1e-9 (1 + |w|) of the minimiser for float64 and integer columns, 1e-5 (1 + |w|) for float32 ones and 1e-3 |w|
-    for float32 columns that separate the classes; see `RIDGE`.
+    Within 1e-9 (1 + |w|) of the minimiser (see `RIDGE`) for float64 and integer columns, 1e-5 (1 + |w|) for float32.
     """
     return np.abs(_fits(columns, y)[0])
 
@@ -63,13 +65,15 @@ def _fits(columns: Columns, y: Target) -> tuple[Utilities, Utilities]:
 
 @numba.njit(cache=True, nogil=True)
 def _fit_floats(values, mean, scale, labels, weights, gains):  # type: ignore[no-untyped-def]
-    z = np.empty_like(labels)
-    share = (1 + labels.mean()) / 2
-    tolerance = 1e-7 if z.itemsize == 4 else 1e-13
+    z, double, signs = np.empty_like(labels), np.empty(labels.size), labels.astype(np.float64)
+    share, single = (1 + signs.mean()) / 2, z.itemsize == 4
     for j in range(values.shape[0]):
         if scale[j] > 0:
             standardise(values[j], mean[j], scale[j], z)
-            weights[j], gains[j] = _newton(z, labels, None, z.size, share, tolerance)
+            weights[j], gains[j], curvature = _newton(z, labels, None, z.size, share, _SINGLE if single else _DOUBLE)
+            if single and curvature < _FLAT:
+                standardise(values[j], mean[j], scale[j], double)
+                weights[j], gains[j], _ = _newton(double, signs, None, z.size, share, _DOUBLE)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -86,12 +90,16 @@ def _fit_counted(values, levels, missing, mean, scale, offsets, weights, gains):
                     z[size] = standard_level(levels, cell % LEVELS, missing, mean[j], scale[j])
                     labels[size], shares[size] = (1.0 if cell >= LEVELS else -1.0), counts[cell]
                     size += 1
-            weights[j], gains[j] = _newton(z[:size], labels[:size], shares[:size], offsets.size, share, 1e-13)
+            some = slice(0, size)
+            weights[j], gains[j], _ = _newton(z[some], labels[some], shares[some], offsets.size, share, _DOUBLE)
 
 
 @numba.njit(cache=True, nogil=True)
 def _newton(z, labels, counts, samples, share, tolerance):  # type: ignore[no-untyped-def]
-    """The coefficient of the fit and what it takes off the loss; counts (or None, for 1) are of the values z."""
+    """The coefficient of the fit, what it takes off the loss, and the curvature of the loss in the coefficient.
+
+    `counts` (or None, for 1) says how often each z occurs.
+    """
     variance = share * (1 - share)
     ridge = RIDGE * variance
     # Without the column the fit is b; the first Newton step from there takes a product, as the score test does.
@@ -114,7 +122,8 @@ def _newton(z, labels, counts, samples, share, tolerance):  # type: ignore[no-un
         if reach * (abs(step_b) + abs(step_w)) <= tolerance * (1 + abs(w)):
             break
     null = -share * math.log(share) - (1 - share) * math.log(1 - share)
-    return trial_w, null - best[0] - (best[1] * step_b + best[2] * step_w) / 2
+    gain = null - best[0] - (best[1] * step_b + best[2] * step_w) / 2
+    return trial_w, gain, best[5] - best[4] ** 2 / best[3]
 
 
 @numba.njit(cache=True, nogil=True)
