@@ -6,12 +6,16 @@ from typing import Any
 
 import click
 
-from backbone_dask.cli.options import as_json, overwrite
+from backbone_dask.cli.execution import executor_of
+from backbone_dask.cli.options import as_json, overwrite, workers
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.runtime.events import Event
 from backbone_dask.store import Recipe, VirtualStore, write_recipe, write_store
+from backbone_dask.store.copying import draft_of
 
+# This process makes and writes about as much in the seconds that a cluster takes to start and to end.
+SMALL_BYTES = 512 << 20
 CODING = "Features as drawn, float32; or cut into 0, 1 and 2, int8."
 
 
@@ -30,25 +34,31 @@ CODING = "Features as drawn, float32; or cut into 0, 1 and 2, int8."
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--draw", type=int, default=0, show_default=True, help="Another draw is a test set of the same truth.")
 @click.option("--virtual", is_flag=True, help="Write only the recipe; columns are made when they are read.")
+@workers
 @overwrite
 @as_json
-def simulate(out: str, virtual: bool, overwrite: bool, as_json: bool, **fields: Any) -> None:
+def simulate(out: str, virtual: bool, workers: int | None, overwrite: bool, as_json: bool, **fields: Any) -> None:
     """Simulate a KIND of data set into OUT."""
     recipe = Recipe(**fields)
     if virtual:
         write_recipe(recipe, out, overwrite=overwrite)
     else:
-        _write(recipe, out, overwrite, as_json)
+        _write(VirtualStore(recipe), out, workers, overwrite=overwrite, quiet=as_json)
     form = "recipe" if virtual else "store"
     content = {"store": out, "virtual": virtual, "n_samples": recipe.n_samples, "n_features": recipe.n_features}
     show(content, f"{form} of {recipe.n_features:,} features x {recipe.n_samples:,} samples: {out}", as_json)
 
 
-def _write(recipe: Recipe, out: str, overwrite: bool, quiet: bool) -> None:
-    with display(quiet) as listen:
+def _write(store: VirtualStore, out: str, workers: int | None, *, overwrite: bool, quiet: bool) -> None:
+    width = store.n_samples * store.itemsize
+    small = store.n_features * width < SMALL_BYTES
+    # A name that is taken or a disk that is too small is refused before workers are started.
+    draft_of(store, out, overwrite=overwrite)
+    with executor_of(0 if workers is None and small else workers) as executor, display(quiet) as listen:
         write_store(
-            VirtualStore(recipe),
+            store,
             out,
             overwrite=overwrite,
-            listen=lambda done, total: listen(Event("write", done, total, "columns")),
+            executor=executor,
+            listen=lambda done, total: listen(Event("write", done, total, "columns", unit_bytes=width)),
         )

@@ -1,9 +1,10 @@
 """Feature stores: on disk, in memory, or virtual."""
 
 from backbone_dask.store.base import FeatureStore
+from backbone_dask.store.copying import write_store
 from backbone_dask.store.interactions import InteractionStore
 from backbone_dask.store.memory import MemoryStore
-from backbone_dask.store.opening import as_store, open_store, write_interactions, write_recipe, write_store
+from backbone_dask.store.opening import as_store, open_store, write_interactions, write_recipe
 from backbone_dask.store.reader import ZarrStore
 from backbone_dask.store.schema import plan_schema
 from backbone_dask.store.synthetic import Recipe

@@ -17,6 +17,8 @@ VECTOR_CHUNK = 1 << 16
 NAME_CHUNK_BYTES = 8 << 20
 VECTORS = {"mean": ("float64", float("nan")), "scale": ("float64", float("nan")), "missing": ("int64", -1)}
 """Dtype and fill value of what is kept of every feature. No finite column has a fill value here."""
+# Means and scales hardly shrink; counts, nearly all of them 0, shrink to nothing.
+_PACKED: dict[str, list[Any]] = {"missing": [BloscCodec(cname="lz4", shuffle="shuffle")]}
 
 
 def needed_bytes(schema: Schema) -> int:
@@ -52,7 +54,7 @@ def create_vectors(location: str, n_features: int, name_width: int) -> dict[str,
     """Mean, scale and missing counts, and names where they have a width."""
     rows = min(VECTOR_CHUNK, n_features)
     created = {
-        name: _create(location, name, (n_features,), (rows,), dtype, fill, [])
+        name: _create(location, name, (n_features,), (rows,), dtype, fill, _PACKED.get(name, []))
         for name, (dtype, fill) in VECTORS.items()
     }
     if name_width:

@@ -53,6 +53,10 @@ class InteractionStore(FeatureStore):
         return self.base.targets
 
     @property
+    def identity(self) -> str:
+        return f"interactions of {self.base.identity}"
+
+    @property
     def block_features(self) -> int:
         return max(1, CACHED_BYTES // (self.n_samples * self.itemsize))
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from backbone_dask.errors import StoreError
 from backbone_dask.store import locate
@@ -16,10 +12,9 @@ from backbone_dask.store.documents import ROOT, require_free
 from backbone_dask.store.interactions import InteractionStore, base_beside, is_link, link_json, linked_base
 from backbone_dask.store.memory import MemoryStore
 from backbone_dask.store.reader import ZarrStore
-from backbone_dask.store.schema import MissingPolicy, plan_schema
+from backbone_dask.store.schema import MissingPolicy
 from backbone_dask.store.synthetic import Recipe
 from backbone_dask.store.virtual import VirtualStore
-from backbone_dask.store.writer import Draft, init_store
 
 
 def open_store(location: str | os.PathLike[str]) -> FeatureStore:
@@ -38,45 +33,6 @@ def as_store(data: Any, *, missing: MissingPolicy = "refuse") -> FeatureStore:
     if isinstance(data, str | os.PathLike):
         return open_store(data)
     return MemoryStore(data, missing=missing)
-
-
-def write_store(
-    source: FeatureStore,
-    location: str | os.PathLike[str],
-    *,
-    overwrite: bool = False,
-    listen: Callable[[int, int], None] = lambda done, total: None,
-) -> None:
-    """Copy any store into a zarr store, partition by partition; goes on where a killed writer left it."""
-    draft = draft_of(source, location, overwrite=overwrite)
-    done = set(range(draft.schema.n_partitions)) - set(draft.pending())
-    for index in range(draft.schema.n_partitions):
-        # A draft that was left behind may be of another table of the same shape.
-        if index not in done or not _is_copied(source, draft, index):
-            copy_partition(source, draft, index)
-        listen(draft.schema.partition(index).stop, source.n_features)
-    draft.finalise()
-
-
-def draft_of(source: FeatureStore, location: str | os.PathLike[str], *, overwrite: bool = False) -> Draft:
-    """The empty draft of a copy of `source`."""
-    kind = source.dtype.name
-    schema = plan_schema(source.n_features, source.n_samples, kind, missing=source.missing, named=source.named)
-    return init_store(location, schema, targets=source.targets, truth=source.truth, overwrite=overwrite)
-
-
-def copy_partition(source: FeatureStore, draft: Draft, index: int) -> None:
-    """Read one partition of `source` and write it."""
-    draft.write_partition(index, *_partition(source, draft, index))
-
-
-def _is_copied(source: FeatureStore, draft: Draft, index: int) -> bool:
-    return draft.holds(index, *_partition(source, draft, index))
-
-
-def _partition(source: FeatureStore, draft: Draft, index: int) -> tuple[NDArray[Any], list[str] | None]:
-    block = draft.schema.partition(index)
-    return source.raw(block), source.names(np.arange(block.start, block.stop)) if source.named else None
 
 
 def write_recipe(recipe: Recipe, location: str | os.PathLike[str], *, overwrite: bool = False) -> None:

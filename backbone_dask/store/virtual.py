@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns, measured
 from backbone_dask.store import synthetic
@@ -33,11 +35,18 @@ class VirtualStore(FeatureStore):
         return {"y": synthetic.target(self.recipe)}
 
     @property
+    def identity(self) -> str:
+        return self.recipe.to_json()
+
+    @property
     def block_features(self) -> int:
         return max(1, CACHED_BYTES // (self.n_samples * self.itemsize))
 
+    def raw(self, block: FeatureBlock) -> NDArray[Any]:
+        return synthetic.columns(self.recipe, block.start, block.stop)
+
     def read(self, block: FeatureBlock) -> Columns:
-        return measured(synthetic.columns(self.recipe, block.start, block.stop))[0]
+        return measured(self.raw(block))[0]
 
     def gather(self, ids: CandidateIds) -> Columns:
         return measured(synthetic.gather(self.recipe, ids))[0]

@@ -85,7 +85,8 @@ class Draft:
             self.schema.missing,
             lambda row: label(start + row, names[row] if names is not None else None),
         )
-        vectors = {"mean": columns.mean, "scale": columns.scale, "missing": absent}
+        # Counts are mostly 0: a byte each until they are int64 in the store.
+        vectors = {"mean": columns.mean, "scale": columns.scale, "missing": absent.astype(_narrow(absent))}
         return columns, {**vectors, "names": raw, "print": parts.fingerprint(columns.values)}
 
     def _check(self, index: int, values: NDArray[Any], names: Sequence[str] | None) -> None:
@@ -182,6 +183,10 @@ def _begin(draft: Draft, targets: Mapping[str, Target], identity: dict[str, Any]
         arrays.create_target(draft.scratch, name, values)
     # The attributes come last: a group without them is begun anew.
     group.attrs[ATTRIBUTE] = identity
+
+
+def _narrow(counts: NDArray[np.int64]) -> np.dtype[Any]:
+    return np.min_scalar_type(int(counts.max()))
 
 
 def _drop_leftovers(scratch: str) -> None:

@@ -176,9 +176,9 @@ def test_interactions_of_interactions_are_products_of_four():
         ([-128, -128], "int8", "mean", "int8"),
     ],
 )
-def test_the_dtype_is_the_narrowest_of_ours_that_cannot_overflow(values, kind, missing, expected):
+def test_the_dtype_is_the_narrowest_of_ours_that_cannot_overflow(tmp_path, values, kind, missing, expected):
     X = np.array([values, values[::-1]], kind)
-    store = InteractionStore(in_memory(X, missing=missing))
+    store = InteractionStore(written(tmp_path / "s.zarr", X, missing=missing))
     assert store.dtype == expected
     if missing == "refuse":
         np.testing.assert_array_equal(everything(store).values, reference(X))
@@ -203,13 +203,13 @@ def test_a_float_product_that_overflows_is_named():
 
 @pytest.mark.parametrize(("kind", "code"), [("int8", -128), ("uint8", 255)])
 @pytest.mark.parametrize("most", [2, 15, 90])
-def test_a_product_with_a_missing_factor_is_missing(kind, code, most):
+def test_a_product_with_a_missing_factor_is_missing(tmp_path, kind, code, most):
     rng = np.random.default_rng(3)
     X = rng.integers(0, most + 1, (6, 40)).astype(kind)
     X[:, 0] = most
     gone = rng.random(X.shape) < 0.2
     X[gone] = code
-    columns = everything(InteractionStore(in_memory(X, missing="mean")))
+    columns = everything(InteractionStore(written(tmp_path / "s.zarr", X, missing="mean")))
     pairs = list(combinations(range(6), 2))
     lost = np.array([gone[a] | gone[b] for a, b in pairs])
     exact = np.ma.array(reference(np.where(gone, 0, X).astype(np.int64)), mask=lost)
@@ -272,6 +272,13 @@ def test_a_name_of_two_pairs_is_refused():
 
 
 # Where they are kept, and how they travel.
+
+
+def test_stores_over_other_bases_are_other_stores(tmp_path):
+    X = genotypes()
+    one, other = (InteractionStore(written(tmp_path / name, X)) for name in ("a", "b"))
+    assert one.identity == InteractionStore(ZarrStore(tmp_path / "a")).identity
+    assert len({one.identity, other.identity, one.base.identity}) == 3
 
 
 def test_pickling_carries_the_base_and_not_its_columns(tmp_path):
@@ -386,7 +393,7 @@ def test_a_file_that_cannot_be_followed_says_why(tmp_path, change, message):
 def test_a_written_copy_has_the_same_bits(tmp_path):
     X = genotypes(12, 30)
     X[3, 4] = -128
-    store = InteractionStore(in_memory(X, missing="mean", targets={"y": np.arange(30.0)}))
+    store = InteractionStore(written(tmp_path / "s.zarr", X, missing="mean", targets={"y": np.arange(30.0)}))
     write_store(store, tmp_path / "copy.zarr")
     copy, ids = ZarrStore(tmp_path / "copy.zarr"), np.arange(66)
     for field in ("values", "mean", "scale", "missing"):

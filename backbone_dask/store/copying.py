@@ -1,0 +1,70 @@
+"""Any store as a zarr store on disk: partition by partition, here or on the workers of an executor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.protocols import Executor
+from backbone_dask.store.base import FeatureStore
+from backbone_dask.store.schema import plan_schema
+from backbone_dask.store.writer import Draft, init_store
+
+
+def write_store(
+    source: FeatureStore,
+    location: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    executor: Executor | None = None,
+    listen: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Copy any store into a zarr store, partition by partition; goes on where a killed writer left it.
+
+    With an executor its workers read and write partitions, unless the source lives in this process. The bytes are the
+    same.
+    """
+    draft = draft_of(source, location, overwrite=overwrite)
+    for index in _written(source, draft, executor):
+        listen(draft.schema.partition(index).stop, source.n_features)
+    draft.finalise()
+
+
+def draft_of(source: FeatureStore, location: str | os.PathLike[str], *, overwrite: bool = False) -> Draft:
+    """The empty draft of a copy of `source`."""
+    kind = source.dtype.name
+    schema = plan_schema(source.n_features, source.n_samples, kind, missing=source.missing, named=source.named)
+    return init_store(location, schema, targets=source.targets, truth=source.truth, overwrite=overwrite)
+
+
+def copy_partition(source: FeatureStore, draft: Draft, index: int) -> None:
+    """Read one partition of `source` and write it."""
+    draft.write_partition(index, *_partition(source, draft, index))
+
+
+def _written(source: FeatureStore, draft: Draft, executor: Executor | None) -> Iterator[int]:
+    """Every partition in its turn, once it is whole on disk."""
+    pending, indices = set(draft.pending()), range(draft.schema.n_partitions)
+    if executor is None or source.portion(np.zeros(1, np.int64)) is not source:
+        yield from (_ensure(source, draft, index, index in pending) for index in indices)
+        return
+    shared = executor.share(source)
+    items: Iterable[tuple[Any, ...]] = ((shared, draft, index, index in pending) for index in indices)
+    yield from executor.map(_ensure, items)
+
+
+def _ensure(source: FeatureStore, draft: Draft, index: int, pending: bool) -> int:
+    """Copy a partition unless it is there. A draft that was left behind may be of another table of the same shape."""
+    columns, names = _partition(source, draft, index)
+    if pending or not draft.holds(index, columns, names):
+        draft.write_partition(index, columns, names)
+    return index
+
+
+def _partition(source: FeatureStore, draft: Draft, index: int) -> tuple[NDArray[Any], list[str] | None]:
+    block = draft.schema.partition(index)
+    return source.raw(block), source.names(np.arange(block.start, block.stop)) if source.named else None
