@@ -9,7 +9,6 @@ from itertools import pairwise
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import BSpline
 from scipy.special import ndtri
 
 from backbone_dask.columns import Columns
@@ -34,7 +33,7 @@ class Splines:
 
     The knots lie at `n_knots` quantiles of the normal law, times scale, plus mean, so that nothing is sorted; there
     are n_knots + 4 basis functions. Within 1e-9 of the exact ridge fit (see `RIDGE`) for float64 and integer columns,
-    1e-5 for float32 ones.
+    1e-5 for float32 ones (1e-3 with fewer than ten samples a basis function).
     """
 
     n_knots: int = 5
@@ -65,6 +64,9 @@ def _cells(n_knots: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     basis[c, k, d] is the coefficient of t^d in basis function c + k, where t runs from -1 to 1 through cell c.
     """
+    # scipy.interpolate takes a third of a second to import, which the other screens need not wait for.
+    from scipy.interpolate import BSpline
+
     ends = np.concatenate([[-BOUND], ndtri(np.arange(1, n_knots + 1) / (n_knots + 1)), [BOUND]])
     knots = np.concatenate([np.full(_ORDER - 1, -BOUND), ends, np.full(_ORDER - 1, BOUND)])
     t = np.array([-0.9, -0.3, 0.3, 0.9])
