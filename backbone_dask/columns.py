@@ -66,7 +66,8 @@ def measured(values: NDArray[Any], missing: int | None = None) -> tuple[Columns,
 _LANES = {"reassoc", "contract", "nsz"}
 # Sums of squares outside of this range may have lost bits to underflow or all of them to overflow.
 _LEAST_SQUARES, _MOST_SQUARES = 1e-280, 1e300
-_LEAST_SCALE = 1e-307
+# Below it a coefficient, in the units of the data, would be infinite.
+_LEAST_SCALE = 1e-205
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_LANES)
@@ -90,7 +91,7 @@ def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _extreme_scale(column, centre):  # type: ignore[no-untyped-def]
-    """The scale of a column whose squares overflow or vanish; 0 if it has no reciprocal in float64."""
+    """The scale of a column whose squares overflow or vanish; 0 if it is below every scale that can be used."""
     peak, squares = 0.0, 0.0
     for i in range(column.size):
         peak = max(peak, abs(column[i] - centre))

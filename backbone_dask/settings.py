@@ -88,7 +88,7 @@ class Settings:
             (self.n_subproblems < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
             (self.backbone_max < k, f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
             (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
-            (not self.time_limit > 0, f"time_limit is {self.time_limit}; it must be positive"),
+            (not 0 < self.time_limit < math.inf, f"time_limit is {self.time_limit}; it must be positive and finite"),
             (not 0 <= self.gap_tolerance < 1, f"gap_tolerance is {self.gap_tolerance}; it must be in [0, 1)"),
             (self.seed < 0, f"seed is {self.seed}; it must not be negative"),
         ):
@@ -114,17 +114,20 @@ class ResolvedSettings:
     seed: int
 
 
+_OPTIONAL = ("n_nonzero", "gamma", "screen_size", "patience")
 _WHOLE = ("n_nonzero", "screen_size", "screen_rounds", "n_subproblems", "backbone_max", "patience", "seed")
 
 
 def _plain(name: str, value: Any) -> Any:
     """A Python number, whatever kind of number it was; refuses a fraction where a whole number is needed."""
+    if name == "sampling" or (value is None and name in _OPTIONAL):
+        return value
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
-    if value is not None and (name in _WHOLE or (name != "sampling" and not isinstance(value, Real))):
+    if name in _WHOLE or not isinstance(value, Real):
         kind = "whole number" if name in _WHOLE else "number"
         raise InvalidSettingError(f"{name} is {value!r}; it must be a {kind}")
-    return float(value) if isinstance(value, Real) else value
+    return float(value)
 
 
 def _positive(value: float | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from backbone_dask.launch.local import local_cluster
+from backbone_dask.launch.local import available_cores, local_cluster
 from backbone_dask.protocols import Executor
 from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 
@@ -18,3 +18,8 @@ def executor_of(workers: int | None) -> Iterator[Executor]:
         return
     with local_cluster(workers) as client:
         yield DaskExecutor(client)
+
+
+def workers_of(workers: int | None) -> int:
+    """How many processes that is."""
+    return available_cores() if workers is None else max(1, workers)

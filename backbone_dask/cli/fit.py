@@ -9,15 +9,17 @@ from typing import Any
 
 import click
 
-from backbone_dask.cli.execution import executor_of
+from backbone_dask.cli.execution import executor_of, workers_of
 from backbone_dask.cli.options import as_json, overwrite, settings_from, settings_options, target, task, workers
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
+from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Fitted, Preparation, fit_linear, prepare
 from backbone_dask.protocols import Executor
 from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary
-from backbone_dask.runtime.checkpoint import RunDirectory, open_run
+from backbone_dask.runtime.budget import require_memory
+from backbone_dask.runtime.checkpoint import RunDirectory, digest, open_run
 from backbone_dask.runtime.events import Event, Listener
 from backbone_dask.runtime.executor import peak_bytes
 from backbone_dask.runtime.files import read_json, write_json, write_text
@@ -48,15 +50,24 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a sparse model to STORE and keep everything about it in a run directory."""
+    if resume and overwrite:
+        raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
     source = open_store(store)
     ready = prepare(source, source.target(target), settings_from(options))
-    identity = {"store": source.location, "task": task, "target": target, **asdict(ready.settings)}
+    identity = {"store": source.identity, "task": task, "y": digest(ready.y), **asdict(ready.settings)}
+    _require_memory(ready, workers)
     with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if not (out / "result.json").exists():
             _run(ready, directory, workers, task=task, quiet=quiet or as_json)
     result = read_json(out / "result.json")
     show(result, summary(result), as_json)
     note(f"report: {out / 'report.md'}", as_json)
+
+
+def _require_memory(ready: Preparation, workers: int | None) -> None:
+    """Before the run directory is touched: a fit that cannot start must not cost an earlier one."""
+    count = workers_of(workers)
+    require_memory(ready.budget(count), ready.store.n_samples, local_worker_bytes(count) if workers != 0 else 0)
 
 
 def _run(ready: Preparation, directory: RunDirectory, workers: int | None, *, task: str, quiet: bool) -> None:

@@ -10,7 +10,7 @@ import click
 from backbone_dask.cli.options import as_json
 from backbone_dask.cli.output import show
 from backbone_dask.errors import RunDirectoryError
-from backbone_dask.report.summary import summary
+from backbone_dask.report.summary import FORMAT, summary
 from backbone_dask.runtime.files import read_json
 from backbone_dask.store import FeatureStore, open_store
 
@@ -32,6 +32,8 @@ def _result(run: Path) -> dict[str, Any]:
     if not (run / "result.json").exists():
         raise RunDirectoryError(f"the run in {run} is not finished; go on with it: backbone-dask fit ... --resume")
     result: dict[str, Any] = read_json(run / "result.json")
+    if not isinstance(result, dict) or result.get("format") != FORMAT:
+        raise RunDirectoryError(f"{run / 'result.json'} is not a result of this version; fit again with --overwrite")
     return result
 
 

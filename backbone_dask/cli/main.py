@@ -46,6 +46,9 @@ def main(arguments: list[str] | None = None) -> None:
     except (BackboneError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(1)
+    except MemoryError as error:
+        click.echo(f"error: not enough memory on this machine ({error})", err=True)
+        sys.exit(1)
     except (KeyboardInterrupt, click.Abort) as cause:
         click.echo("interrupted; what is finished is kept: fit goes on with --resume, simulate by itself", err=True)
         # click wraps an interrupt in an Abort.

@@ -8,9 +8,10 @@ from typing import Any
 import click
 import numpy as np
 
+from backbone_dask.cli.execution import workers_of
 from backbone_dask.cli.options import as_json, settings_from, settings_options, target, task, workers
 from backbone_dask.cli.output import show
-from backbone_dask.launch.local import SHARE_OF_MEMORY, available_cores, physical_bytes
+from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Preparation, prepare
 from backbone_dask.problems.linear import linear_problem
 from backbone_dask.runtime.budget import Budget, cut_screen, gib
@@ -33,14 +34,14 @@ def plan(store: str, task: str, target: str | None, workers: int | None, as_json
     """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
     source = open_store(store)
     ready = prepare(source, source.target(target), settings_from(options))
-    count = available_cores() if workers is None else max(1, workers)
+    count = workers_of(workers)
     content = {"task": task, **planned(ready, ready.budget(count), count)}
     show(content, _words(content), as_json)
 
 
 def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any]:
     """The plan as plain data."""
-    available = int(SHARE_OF_MEMORY * physical_bytes() / (n_workers + 1))
+    available = local_worker_bytes(n_workers)
     subproblems = ready.settings.n_subproblems
     n_spans = -(-ready.store.n_features // cut_screen(ready.store, ready.settings.screen_size, available).span)
     seconds = _seconds(ready, budget, n_workers)

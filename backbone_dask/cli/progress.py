@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -63,5 +64,5 @@ class _Display:
         if event.phase not in self._bars:
             self._bars[event.phase] = self._progress.add_task(event.phase, unit=event.unit, unit_bytes=0, note="")
         bar = self._bars[event.phase]
-        fields = {"unit": event.unit, "unit_bytes": event.unit_bytes, "note": event.note}
+        fields: dict[str, Any] = {"unit": event.unit, "unit_bytes": event.unit_bytes, "note": event.note}
         self._progress.update(bar, completed=event.done, total=event.total, **fields)

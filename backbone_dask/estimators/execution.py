@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from distributed import get_client
+from distributed import get_client, get_worker
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.protocols import Executor
@@ -10,11 +10,16 @@ from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 
 
 def chosen_executor(name: str) -> Executor:
-    """ "serial", "dask" (the active client), or "auto": the active client if there is one."""
+    """By name: "serial", "dask" (the active client), or "auto": that client if there is one, outside of its tasks."""
     if name == "serial":
         return SerialExecutor()
     if name not in ("auto", "dask"):
         raise InvalidSettingError(f"executor is {name!r}; use 'auto', 'serial' or 'dask'")
+    if _inside_a_task():
+        # The task would wait for the workers that it keeps busy itself.
+        if name == "dask":
+            raise InvalidSettingError("executor='dask' cannot be used inside a Dask task; use 'auto' or 'serial' there")
+        return SerialExecutor()
     try:
         return DaskExecutor(get_client())
     except ValueError as cause:
@@ -23,3 +28,11 @@ def chosen_executor(name: str) -> Executor:
         raise InvalidSettingError(
             "executor='dask' needs an active dask.distributed Client; create one first"
         ) from cause
+
+
+def _inside_a_task() -> bool:
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from backbone_dask.errors import InvalidDataError
@@ -37,8 +39,8 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
         What stands for NaN in a table that is given in memory.
     executor : "auto", "serial" or "dask"
         "dask" runs on the active Dask client, "auto" does so where there is one. The answer is the same.
-    random_state : int
-        Seed of every draw.
+    random_state : int, RandomState or None
+        Seed of every draw; None draws a new one for every fit.
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
         gap_tolerance: float = 1e-4,
         missing: str = "refuse",
         executor: str = "auto",
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.n_nonzero = n_nonzero
         self.gamma = gamma
@@ -130,7 +132,7 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
             patience=self.patience,
             time_limit=self.time_limit,
             gap_tolerance=self.gap_tolerance,
-            seed=self.random_state,
+            seed=seed_of(self.random_state),
         )
 
     def _training_data(self, X: Any, y: Any) -> tuple[FeatureStore, Any]:
@@ -168,6 +170,13 @@ class BackboneRegressor(RegressorMixin, BaseEstimator):
         self.objective_, self.bound_, self.gap_ = outcome.objective, outcome.bound, outcome.gap
         self.termination_ = outcome.termination
         return self
+
+
+def seed_of(random_state: Any) -> int:
+    """A whole number for scikit-learn's ways of saying where randomness comes from."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def _is_plain(X: Any) -> bool:

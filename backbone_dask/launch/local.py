@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 
 import dask
-from distributed import Client, LocalCluster, WorkerPlugin
+from distributed import Client, LocalCluster
 
 # The coordinator and the operating system need memory too.
 SHARE_OF_MEMORY = 0.8
@@ -26,27 +27,50 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.target": False,
     }
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=int(SHARE_OF_MEMORY * physical_bytes() / (count + 1)),
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        client.register_plugin(_IgnoreInterrupts())
+    with dask.config.set(settings), ExitStack() as stack:
+        with _interrupts_wait():
+            cluster = stack.enter_context(_cluster(count))
+            client = stack.enter_context(Client(cluster))
         yield client
 
 
-class _IgnoreInterrupts(WorkerPlugin):
-    """Ctrl-C reaches every process of a terminal; the coordinator alone decides, and ends the workers in order."""
+def _cluster(count: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=local_worker_bytes(count),
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+    )
 
-    def setup(self, worker: Any) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the cluster stands and can be closed in order.
+
+    Workers inherit the blocked Ctrl-C, which a terminal sends to every process: the coordinator alone decides.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # Starting it later, in another thread, would let Ctrl-C through to the workers again.
+    resource_tracker.ensure_running()
+    came: list[int] = []
+    handler = signal.signal(signal.SIGTERM, lambda number, frame: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if came:
+            signal.raise_signal(signal.SIGTERM)
+
+
+def local_worker_bytes(count: int) -> int:
+    """Memory of each of `count` workers on this machine."""
+    return int(SHARE_OF_MEMORY * physical_bytes() / (count + 1))
 
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

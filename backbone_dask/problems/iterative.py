@@ -16,6 +16,7 @@ from backbone_dask.runtime.survivors import compact
 from backbone_dask.runtime.tasks import solve_subproblem, standardised_columns
 from backbone_dask.screens.panels import ConditionalPanel
 from backbone_dask.subproblems.relaxation import relevant_of
+from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Ranking, Screening, SparseFit, Standardised, Subproblem, Target
 
 
@@ -54,9 +55,10 @@ class IterativeScreen:
 
 def conditional_panel(columns: Standardised, y: Target) -> Panel:
     """Partial correlation with y given standardised columns (features, samples)."""
-    basis = qr(columns.T.astype(np.float64), mode="economic", pivoting=True)[0].T
     centred = y - y.mean()
-    residual = centred - (basis @ centred) @ basis
+    with one_blas_thread():
+        basis = qr(columns.T.astype(np.float64), mode="economic", pivoting=True)[0].T
+        residual = centred - (basis @ centred) @ basis
     return ConditionalPanel(basis, residual)
 
 

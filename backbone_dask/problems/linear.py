@@ -17,6 +17,8 @@ from backbone_dask.settings import ResolvedSettings
 from backbone_dask.subproblems.relaxation import fit_relaxation, relevant_of
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
+SMALLEST_SPREAD = 1e-100
+
 
 @dataclass(frozen=True, slots=True)
 class FitSubproblem:
@@ -75,6 +77,8 @@ def checked_target(y: Target, n_samples: int) -> Target:
         raise InvalidDataError(f"y contains NaN or infinity at sample {int(np.flatnonzero(~np.isfinite(y))[0])}")
     if n_samples > 1 and (y == y[0]).all():
         raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
+    if n_samples > 1 and not SMALLEST_SPREAD < np.ptp(y) < 1 / SMALLEST_SPREAD:
+        raise InvalidDataError(f"y spreads over {np.ptp(y):g}; rescale it: its squares leave the range of numbers")
     return y
 
 

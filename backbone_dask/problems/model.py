@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
-from backbone_dask.errors import FormatVersionError
+from backbone_dask.errors import FormatVersionError, RunDirectoryError
 from backbone_dask.values import CandidateIds
 
 FORMAT = "backbone-dask-linear-model"
@@ -46,9 +46,12 @@ class LinearModel:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LinearModel:
-        found = (content.get("format"), content.get("version"))
+        found = (content.get("format"), content.get("version")) if isinstance(content, dict) else None
         if found != (FORMAT, VERSION):
             raise FormatVersionError(f"this is model format {found}; this version reads {(FORMAT, VERSION)}")
+        lacking = [field for field in ("ids", "names", "coefficients", "means", "intercept") if field not in content]
+        if lacking:
+            raise RunDirectoryError(f"the model is damaged: it has no {', '.join(lacking)}")
         return cls(
             np.array(content["ids"], np.int64),
             tuple(content["names"]),

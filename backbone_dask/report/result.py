@@ -9,10 +9,10 @@ from typing import Any
 
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.report.metrics import recovery, tree_recovery
+from backbone_dask.report.summary import FORMAT
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.synthetic import TreeTruth
 
-FORMAT = 1
 LIBRARIES = (
     "backbone-dask",
     "numpy",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+FORMAT = 1
+"""Of the result that is read here."""
+
 
 def summary(result: dict[str, Any]) -> str:
     """The result as Markdown, readable in a terminal as it is."""
@@ -22,7 +25,8 @@ def _headline(result: dict[str, Any]) -> str:
 
 
 def _model(result: dict[str, Any]) -> str:
-    names = result["support"]["names"]
+    # A bar in a name would end its cell.
+    names = [name.replace("|", "\\|") for name in result["support"]["names"]]
     width = max([len("intercept"), *map(len, names)])
     order = sorted(range(len(names)), key=lambda at: -abs(result["coefficients"][at]))
     rows = [f"| {names[at]:{width}} | {result['coefficients'][at]:>12.5g} |" for at in order]

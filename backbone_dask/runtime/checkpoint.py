@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 
 from backbone_dask.errors import RunDirectoryError
 from backbone_dask.runtime.events import Event
 from backbone_dask.runtime.files import published, read_json, write_json
-from backbone_dask.values import Answer, LevelRecord, Ranking, Screening
+from backbone_dask.values import Answer, LevelRecord, Ranking, Screening, Target
 
 
 class Journal(Protocol):
@@ -87,7 +91,7 @@ class RunDirectory:
         path = self._rankings_path(name, start, stop)
         if not path.exists():
             return None
-        with np.load(path) as kept:
+        with _damage_explained(path), np.load(path) as kept:
             return tuple(_ranking(kept, question) for question in range(int(kept["n_questions"])))
 
     def keep_rankings(self, name: str, start: int, stop: int, rankings: tuple[Ranking, ...]) -> None:
@@ -101,7 +105,7 @@ class RunDirectory:
         path = self.path / "screening.npz"
         if not path.exists():
             return None
-        with np.load(path) as kept:
+        with _damage_explained(path), np.load(path) as kept:
             return Screening(kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"]))
 
     def keep_screening(self, screening: Screening) -> None:
@@ -113,8 +117,9 @@ class RunDirectory:
         if not path.exists():
             return None
         kept = read_json(path)
-        objective = np.nan if kept["objective"] is None else kept["objective"]
-        return Answer(level, index, np.array(kept["relevant"], np.int64), objective, kept["seconds"])
+        with _damage_explained(path):
+            objective = np.nan if kept["objective"] is None else kept["objective"]
+            return Answer(level, index, np.array(kept["relevant"], np.int64), objective, kept["seconds"])
 
     def keep_answer(self, answer: Answer) -> None:
         path = self._answer_path(answer.level, answer.index)
@@ -137,36 +142,63 @@ class RunDirectory:
         return self.path / "levels" / f"{level}" / f"{index:04d}.json"
 
 
+FORMAT = "backbone-dask-run"
+LOCK = ".lock"
+
+
 def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: bool, overwrite: bool) -> RunDirectory:
     """Begin a run in `path`, or go on with the same one.
 
-    `identity` is what makes two runs the same: store, task, settings. A directory that holds something else is refused.
+    `identity` is what makes two runs the same: data, task, settings. A directory that holds something else is refused,
+    and `overwrite` replaces a run that nobody is running, never another folder.
     """
     folder = Path(path)
-    if folder.exists() and not folder.is_dir():
-        raise RunDirectoryError(f"{folder} is a file; name a directory for the run")
-    if overwrite and _is_run(folder):
-        shutil.rmtree(folder)
-    occupied = folder.exists() and any(folder.iterdir())
-    if occupied and not resume:
-        raise RunDirectoryError(
-            f"{folder} is not empty; use --resume to go on with it, or --overwrite to replace a run"
-        )
+    # pathlib turns the // of a URL into /.
+    if ":/" in os.fspath(path) or (folder.exists() and not folder.is_dir()):
+        raise RunDirectoryError(f"{path} cannot be the directory of a run; name a local folder")
+    if _content(folder) and not ((resume or overwrite) and _is_run(folder)):
+        way_out = "it is not a run: choose another" if not _is_run(folder) else "use --resume to go on, or --overwrite"
+        raise RunDirectoryError(f"{folder} is not empty; {way_out}")
     folder.mkdir(parents=True, exist_ok=True)
-    if occupied:
-        _require_same(folder, identity)
     directory = RunDirectory(folder, _locked(folder))
-    write_json(folder / "settings.json", identity)
+    try:
+        _begin(folder, {"format": FORMAT, **identity}, overwrite)
+    except BaseException:
+        directory.close()
+        raise
     return directory
 
 
+def digest(y: Target) -> str:
+    """A target in a few characters, for the identity of a run."""
+    return hashlib.sha256(np.ascontiguousarray(y).tobytes()).hexdigest()[:16]
+
+
+def _begin(folder: Path, identity: dict[str, Any], overwrite: bool) -> None:
+    """Called with the lock held: nobody else is at work here."""
+    if overwrite:
+        for entry in _content(folder):
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if _content(folder):
+        _require_same(folder, identity)
+    write_json(folder / "settings.json", identity)
+
+
+def _content(folder: Path) -> list[Path]:
+    return [entry for entry in folder.iterdir() if entry.name != LOCK] if folder.exists() else []
+
+
 def _is_run(folder: Path) -> bool:
-    # Overwriting removes the folder, so it must be one of ours.
-    return (folder / "settings.json").exists()
+    """Whether the folder is one of ours: overwriting removes all that is in it."""
+    try:
+        kept = json.loads((folder / "settings.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(kept, dict) and kept.get("format") == FORMAT
 
 
 def _locked(folder: Path) -> IO[str]:
-    lock = (folder / ".lock").open("w")
+    lock = (folder / LOCK).open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as cause:
@@ -186,6 +218,14 @@ def _require_same(folder: Path, identity: dict[str, Any]) -> None:
         raise RunDirectoryError(
             f"{folder} holds a run with other settings ({words}); resume with the same, or use another --out"
         )
+
+
+@contextmanager
+def _damage_explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, ValueError, KeyError, TypeError, OSError, BadZipFile) as cause:
+        raise RunDirectoryError(f"{path} is damaged ({cause}); start again with --overwrite") from cause
 
 
 def _ranking(kept: Any, question: int) -> Ranking:

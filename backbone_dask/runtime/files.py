@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 
 from backbone_dask.errors import RunDirectoryError
 
@@ -17,18 +16,20 @@ from backbone_dask.errors import RunDirectoryError
 @contextmanager
 def published(path: Path) -> Iterator[IO[bytes]]:
     """A stream that becomes `path` only if the block succeeds."""
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if not path.parent.is_dir():
+        raise RunDirectoryError(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+    scratch = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with scratch.open("xb") as stream:
             yield stream
-        os.replace(scratch, path)
+        scratch.replace(path)
     except OSError as cause:
-        Path(scratch).unlink(missing_ok=True)
+        scratch.unlink(missing_ok=True)
         if cause.errno in (errno.ENOSPC, errno.EDQUOT):
             raise RunDirectoryError(f"no space left while writing {path}; make room and use --resume") from cause
         raise
     except BaseException:
-        Path(scratch).unlink(missing_ok=True)
+        scratch.unlink(missing_ok=True)
         raise
 
 

@@ -19,13 +19,25 @@ def correlation(columns: Columns, y: Target) -> Utilities:
     the error is below 1e-5.
     """
     centred = y - y.mean()
-    norm = np.sqrt(centred @ centred)
+    # Not a BLAS product: its bits would depend on the number of threads.
+    norm = np.sqrt(np.sum(centred * centred))
     kind = np.float64 if columns.values.dtype == np.float64 else np.float32
     unit = (centred / norm if norm > 0 else centred).astype(kind)
     dots = _dots(columns, unit)
+    if kind == np.float32:
+        extreme = np.flatnonzero((columns.scale > _LARGE) | ((columns.scale > 0) & (columns.scale < 1 / _LARGE)))
+        dots[extreme] = _dots(_in_float64(columns[extreme]), unit.astype(np.float64))
     lengths = columns.scale * np.sqrt(y.size)
     scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
     return np.asarray(np.minimum(scores, 1.0))
+
+
+# Past these scales products of float32 overflow or vanish; such columns are rare, and summed in float64.
+_LARGE = 1e25
+
+
+def _in_float64(columns: Columns) -> Columns:
+    return Columns(columns.values.astype(np.float64), columns.mean, columns.scale, columns.missing)
 
 
 def _dots(columns: Columns, unit: NDArray[Any]) -> NDArray[np.float64]:

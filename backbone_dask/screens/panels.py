@@ -75,8 +75,9 @@ class FoldsPanel:
     ) -> FloatMatrix:
         centred = y - y.mean()
         products = _left_out(weighted_sums(columns, inside * centred))
-        totals, sizes = _left_out(inside @ centred[:, None]), _left_out(inside.sum(axis=1, keepdims=True))
-        deviation = _left_out(inside @ (centred**2)[:, None]) - totals**2 / sizes
+        totals = _left_out((inside * centred).sum(axis=1, keepdims=True))
+        sizes = _left_out(inside.sum(axis=1, keepdims=True))
+        deviation = _left_out((inside * centred**2).sum(axis=1, keepdims=True)) - totals**2 / sizes
         return _ratio(np.abs(products - sums * totals / sizes), np.sqrt(spread * np.maximum(deviation, 0)))
 
     def _inside(self) -> FloatMatrix:
@@ -119,7 +120,7 @@ class ConditionalPanel:
         return 1
 
     def __call__(self, columns: Columns) -> FloatMatrix:
-        unit = self.residual / np.linalg.norm(self.residual)
+        unit = self.residual / np.sqrt(np.sum(self.residual * self.residual))
         sums = weighted_sums(columns, np.vstack([unit, self.basis]))
         whole = columns.scale**2 * self.residual.size
         left = whole - (sums[1:] ** 2).sum(axis=0)

@@ -58,6 +58,11 @@ class FeatureStore(ABC):
         """The values of one block before missing ones are replaced, for copying."""
         return self.read(block).values
 
+    @property
+    def identity(self) -> str:
+        """What tells this store from every other one, also from one that is written in its place later."""
+        return self.location
+
     def portion(self, ids: CandidateIds) -> FeatureSource:
         """What a worker needs to serve `ids`: the store itself, unless it lives in this process."""
         return self

@@ -41,6 +41,7 @@ class ZarrStore(FeatureStore):
         self.named, self.missing = self.schema.named, self.schema.missing
         self.truth = truth_from_json(content["truth"]) if content["truth"] else None
         self._documents: dict[str, str] = content["documents"]
+        self._seal = str(content["seal"])
         self._targets = LazyTargets(list(content["targets"]), self._read_target)
         # Per store, not per module: a store that was written again must not answer from the old one's cache.
         self._array = lru_cache(maxsize=None)(self._open_array)
@@ -48,6 +49,10 @@ class ZarrStore(FeatureStore):
 
     def __reduce__(self) -> tuple[type[ZarrStore], tuple[str]]:
         return ZarrStore, (self._place,)
+
+    @property
+    def identity(self) -> str:
+        return f"{self._place} {self._seal} {self._stamp}"
 
     @property
     def targets(self) -> Mapping[str, Target]:

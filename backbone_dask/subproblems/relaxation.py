@@ -25,12 +25,12 @@ def fit_relaxation(X: Standardised, y: Target, *, n_nonzero: int, gamma: float |
     same bits.
     """
     _check(X, y, n_nonzero, gamma)
-    scaled, scale = _normalised(np.asarray(y, np.float64))
-    if scale == 0:
-        return SparseFit(X.shape[0], np.empty(0, np.int64), np.empty(0), 0.0)
-    task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(gamma, n_nonzero, y.size))
     # The bits of a BLAS product depend on the number of threads.
     with one_blas_thread():
+        scaled, scale = _normalised(np.asarray(y, np.float64))
+        if scale == 0:
+            return SparseFit(X.shape[0], np.empty(0, np.int64), np.empty(0), 0.0)
+        task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(gamma, n_nonzero, y.size))
         choice = trim(task, polish(task, ascend(task)))
     return _in_units_of(scale, X.shape[0], choice)
 

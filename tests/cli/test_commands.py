@@ -137,8 +137,11 @@ def test_simulate_says_what_it_made(shell):
         (("fit", "data.zarr", "-k", 301, "--out", "r"), "only 300 samples"),
         (("fit", "recipe.json", "-k", 5, "--target", "z", "--out", "r"), "no target 'z'"),
         (("fit", "data.zarr", "-k", 5, "--backbone-max", 3, "--out", "r"), "backbone_max"),
+        (("fit", "data.zarr", "-k", 5, "--time-limit", "inf", "--out", "r"), "time_limit"),
+        (("fit", "data.zarr", "-k", 5, "--out", "memory://r"), "local folder"),
+        (("simulate", "linear", "s", "--n", 10**14, "--p", 10, "--k", 3), "memory"),
         (("info", "run/levels"), "no store at run/levels"),
-        (("predict", "run", "recipe.json", "--out", "no/such/folder/p.csv"), "no/such/folder"),
+        (("predict", "run", "recipe.json", "--out", "no/such/folder/p.csv"), "there is no folder no/such/folder"),
         (("simulate", "linear", "s", "--n", 10, "--p", 10, "--k", 30), "n_relevant is 30"),
     ],
 )
@@ -161,6 +164,81 @@ def test_a_run_directory_that_is_not_empty(demo, tmp_path):
     assert (tmp_path / "precious.txt").exists()
     assert "not empty" in demo.refused(*base, "run")
     assert "n_nonzero 5 -> 4" in demo.refused("fit", "data.zarr", "-k", 4, "--workers", 0, "--out", "run", "--resume")
+
+
+def test_overwrite_removes_runs_only(demo, tmp_path):
+    """A folder with some settings.json is not a run."""
+    (tmp_path / "settings.json").write_text("{}")
+    (tmp_path / "chapter.tex").write_text("years of work")
+    words = demo.refused("fit", "data.zarr", "-k", 5, "--workers", 0, "--out", tmp_path, "--overwrite")
+    assert "it is not a run" in words
+    assert (tmp_path / "chapter.tex").exists()
+
+
+def test_a_folder_with_nothing_but_a_lock_is_empty(demo, tmp_path):
+    (tmp_path / ".lock").touch()
+    demo.ok("fit", "data.zarr", "-k", 5, "--workers", 0, "--out", tmp_path)
+
+
+def test_a_fit_that_cannot_start_costs_nothing(demo, tmp_path, monkeypatch):
+    base = ("fit", "recipe.json", "-k", 5, "--out", tmp_path / "r", "--workers", 1)
+    before = demo.json(*base)
+    monkeypatch.setattr("backbone_dask.cli.fit.local_worker_bytes", lambda count: 1000)
+    assert "a worker has" in demo.refused(*base, "--overwrite", "--seed", 1)
+    monkeypatch.undo()
+    assert demo.json(*base, "--resume") == before
+
+
+def test_resume_refuses_other_data_of_the_same_name(shell):
+    make = ("simulate", "linear", "s.zarr", "--n", 60, "--p", 500, "--k", 3, "--seed")
+    fit = ("fit", "s.zarr", "-k", 3, "--workers", 0, "--out", "run")
+    shell.ok(*make, 1)
+    shell.ok(*fit)
+    (shell.folder / "run" / "result.json").unlink()
+    shell.ok(*make, 2, "--overwrite")
+    assert "other settings" in shell.refused(*fit, "--resume")
+
+
+def test_resume_knows_the_same_store_by_another_path(shell):
+    shell.ok("simulate", "linear", "s.zarr", "--n", 60, "--p", 500, "--k", 3)
+    shell.ok("fit", "s.zarr", "-k", 3, "--workers", 0, "--out", "run")
+    shell.ok("fit", shell.folder / "s.zarr", "-k", 3, "--workers", 0, "--out", "run", "--resume", "--target", "y")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("screening.npz", b""), ("levels/0/0000.json", b"{}"), ("levels/0/0000.json", b"["), ("screening.npz", b"PK")],
+)
+def test_a_damaged_journal_is_named(demo, tmp_path, name, content):
+    base = ("fit", "recipe.json", "-k", 5, "--workers", 0, "--out", tmp_path / "r")
+    demo.ok(*base)
+    (tmp_path / "r" / "result.json").unlink()
+    (tmp_path / "r" / name).write_bytes(content)
+    words = demo.refused(*base, "--resume")
+    assert "damaged" in words
+    assert name.split("/")[-1] in words
+
+
+def test_damaged_results_and_models_are_named(shell, demo):
+    run = shell.folder / "run"
+    run.mkdir()
+    (run / "settings.json").write_text('{"format": "backbone-dask-run"}')
+    (run / "result.json").write_text("{}")
+    assert "not a result" in shell.refused("info", "run")
+    (run / "model.json").write_text("[]")
+    assert "model format" in demo.refused("predict", run, "data.zarr", "--out", shell.folder / "p.csv")
+    (run / "model.json").write_text('{"format": "backbone-dask-linear-model", "version": 1}')
+    assert "has no ids" in demo.refused("predict", run, "data.zarr", "--out", shell.folder / "p.csv")
+
+
+def test_results_can_be_read_by_whoever_may_read_the_folder(demo):
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (demo.folder / "run" / "result.json").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_contradictions_are_usage_errors(demo):
+    assert demo("fit", "data.zarr", "-k", 5, "--out", "run", "--resume", "--overwrite").returncode == 2
 
 
 def test_resume_of_a_finished_run_prints_it_and_overwrite_replaces_it(demo, tmp_path):
@@ -186,7 +264,7 @@ def test_damaged_block_is_named(demo, tmp_path):
 
 def test_unfinished_run_is_named_by_info(shell):
     (shell.folder / "run").mkdir()
-    (shell.folder / "run" / "settings.json").write_text("{}")
+    (shell.folder / "run" / "settings.json").write_text('{"format": "backbone-dask-run"}')
     assert "--resume" in shell.refused("info", "run")
 
 

@@ -58,11 +58,29 @@ def test_interrupted_runs_resume_to_the_same_result(shell, number, phase, code):
     assert {name: resumed[name] for name in FOUND} == {name: straight[name] for name in FOUND}
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", [0.0, 0.4, 1.0])
+def test_interrupted_while_the_cluster_starts(shell, number, moment):
+    shell.ok("simulate", "linear", "v.json", *SHAPE)
+    process = shell.start(*FIT)
+    wait_until(lambda: (shell.folder / "run" / "settings.json").exists())
+    time.sleep(moment)
+    children = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, number) if number == signal.SIGINT else os.kill(process.pid, number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, errors
+    assert errors.split("\n", 1)[0] == "" or errors.startswith("interrupted"), errors
+    assert "Traceback" not in errors
+    wait_until(lambda: not alive(children))
+
+
 def test_two_processes_cannot_share_a_run(shell):
     shell.ok("simulate", "linear", "v.json", *SHAPE)
     process = shell.start(*FIT)
     wait_until(lambda: reached(shell.folder / "run", "screen"))
     assert "another process is running" in shell.refused(*FIT, "--resume")
+    assert "another process is running" in shell.refused(*FIT, "--overwrite")
+    assert reached(shell.folder / "run", "screen")
     os.kill(process.pid, signal.SIGTERM)
     process.communicate(timeout=60)
 

@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from backbone_dask import BackboneRegressor, open_store, write_store
 from backbone_dask.errors import InvalidDataError, InvalidSettingError, UnknownNameError
+from backbone_dask.launch.local import local_cluster
 from backbone_dask.store import MemoryStore, Recipe, VirtualStore
 
 
@@ -192,3 +193,54 @@ def test_a_feature_that_a_store_lacks_is_named(data):
     model = BackboneRegressor(3).fit(MemoryStore(X, names=[f"g{j}" for j in range(200)]), y)
     with pytest.raises(InvalidDataError, match="lacks 3 of the model's features: g3, g40, g77"):
         model.predict(MemoryStore(X[:, :2], names=["a", "b"]))
+
+
+def test_whole_numbers_in_memory_mean_themselves():
+    """255 and -128 are codes of a store, not of a table that somebody has in memory."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, (200, 30)).astype(np.uint8)
+    X[:60, 4] = 255
+    y = 2.0 * X[:, 4] + rng.normal(size=200)
+    refuse, mean = (BackboneRegressor(1, missing=policy, gamma=100.0).fit(X, y) for policy in ("refuse", "mean"))
+    np.testing.assert_array_equal(refuse.coefficients_, mean.coefficients_)
+    assert mean.score(X, y) > 0.999
+
+
+def _support(X, y):
+    return BackboneRegressor(2).fit(X, y).support_
+
+
+def test_inside_a_dask_task_the_fit_is_serial(data):
+    """Otherwise the task waits for ever for the worker that it keeps busy."""
+    X, y = data
+    with local_cluster(1) as client:
+        futures = [client.submit(_support, X, y, pure=False) for _ in range(3)]
+        for found in client.gather(futures):
+            np.testing.assert_array_equal(found, _support(X, y))
+        with pytest.raises(InvalidSettingError, match="inside a Dask task"):
+            client.submit(BackboneRegressor(2, executor="dask").fit, X, y).result()
+
+
+@pytest.mark.parametrize("factor", [1e-170, 1e160])
+def test_targets_whose_squares_are_no_numbers_are_refused(data, factor):
+    with pytest.raises(InvalidDataError, match="rescale"):
+        BackboneRegressor(2).fit(data[0], data[1] * factor)
+
+
+def test_columns_too_small_for_a_coefficient_count_as_constant(data):
+    X = data[0].copy()
+    X[:, 3] *= 1e-300
+    model = BackboneRegressor(3).fit(X, data[1] * 1e90)
+    assert model.n_constant_ == 1
+    assert np.isfinite(model.coefficients_).all()
+
+
+@pytest.mark.parametrize("random_state", [None, 7, np.random.RandomState(0)])
+def test_every_kind_of_random_state(data, random_state):
+    np.testing.assert_array_equal(BackboneRegressor(3, random_state=random_state).fit(*data).support_, RELEVANT)
+
+
+@pytest.mark.parametrize("name", ["time_limit", "n_subproblems", "subproblem_fraction", "backbone_max"])
+def test_none_is_refused_where_it_means_nothing(data, name):
+    with pytest.raises(InvalidSettingError, match=name):
+        BackboneRegressor(3, **{name: None}).fit(*data)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.stats import pearsonr
+from threadpoolctl import threadpool_limits
 
 from backbone_dask.columns import Columns, measured
 from backbone_dask.screens.correlation import correlation
@@ -112,3 +113,24 @@ def test_a_target_without_variance_scores_nothing() -> None:
 def test_constants_score_exactly_zero(dtype: str, value: float) -> None:
     y = np.random.default_rng(2).standard_normal(1001)
     assert correlation(measured(np.full((2, 1001), value, dtype))[0], y).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-37, 1e-30, 1e30, 9e37])
+def test_float32_columns_of_extreme_scale(scale):
+    rng = np.random.default_rng(0)
+    values = (rng.normal(size=(5, 300)) / 4 * scale).astype(np.float32)
+    y = values[0].astype(float) / scale + rng.normal(size=300)
+    expected = [abs(pearsonr(row.astype(float) / scale, y)[0]) for row in values]
+    np.testing.assert_allclose(correlation(measured(values)[0], y), expected, atol=1e-5)
+
+
+def test_bits_do_not_depend_on_blas_threads():
+    """OpenBLAS splits inner products of more than 10,000 terms among its threads."""
+    rng = np.random.default_rng(1)
+    columns = measured(rng.normal(size=(3, 30_001)))[0]
+    for _ in range(20):
+        y = rng.normal(size=30_001)
+        with threadpool_limits(1):
+            one = correlation(columns, y)
+        with threadpool_limits(2):
+            np.testing.assert_array_equal(correlation(columns, y), one)
