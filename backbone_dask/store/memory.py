@@ -38,7 +38,8 @@ class MemoryStore(FeatureStore):
         self._names = own_names if names is None else _checked_names(names, self.n_features)
         self.named = self._names is not None
         # Whole numbers in memory have no code for what is missing: every value means itself.
-        self.missing = require_policy(missing) if self.dtype.kind == "f" else "refuse"
+        policy = require_policy(missing)
+        self.missing = policy if self.dtype.kind == "f" else "refuse"
         self._targets = checked_targets(targets, self.n_samples)
 
     @property
