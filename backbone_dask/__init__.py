@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
+    from backbone_dask.estimators.screening import screen as screen
     from backbone_dask.store import FeatureStore as FeatureStore
     from backbone_dask.store import open_store as open_store
     from backbone_dask.store import write_store as write_store
@@ -17,9 +18,10 @@ _HOMES = {
     "BackboneRegressor": "backbone_dask.estimators",
     "FeatureStore": "backbone_dask.store",
     "open_store": "backbone_dask.store",
+    "screen": "backbone_dask.estimators.screening",
     "write_store": "backbone_dask.store",
 }
-__all__ = ["BackboneRegressor", "FeatureStore", "__version__", "open_store", "write_store"]
+__all__ = ["BackboneRegressor", "FeatureStore", "__version__", "open_store", "screen", "write_store"]
 
 
 def __getattr__(name: str) -> Any:

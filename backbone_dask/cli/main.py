@@ -13,7 +13,7 @@ import click
 from backbone_dask import __version__
 from backbone_dask.errors import BackboneError
 
-COMMANDS = ("simulate", "interactions", "fit", "plan", "info", "predict")
+COMMANDS = ("simulate", "interactions", "screen", "fit", "plan", "info", "predict")
 
 
 class _Lazy(click.Group):

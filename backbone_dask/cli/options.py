@@ -22,14 +22,18 @@ _DEFAULTS = Settings()
 _SETTINGS = (
     click.option("-k", "--n-nonzero", type=int, required=True, help="Most features in the model."),
     click.option("--screen-size", type=int, help="Features that survive the screen.  [default: 4 n, at least 1000]"),
-    click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True),
+    click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True, help="Passes."),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),
     click.option("--n-subproblems", type=int, default=_DEFAULTS.n_subproblems, show_default=True),
     click.option("--backbone-max", type=int, default=_DEFAULTS.backbone_max, show_default=True),
     click.option("--sampling", type=click.Choice(weights.names()), default=_DEFAULTS.sampling, show_default=True),
     click.option("--gamma", type=float, help="Ridge weight; larger is weaker.  [default: 1/sqrt(n)]"),
     click.option(
-        "--time-limit", type=float, default=_DEFAULTS.time_limit, show_default=True, help="Of the exact solve."
+        "--time-limit",
+        type=float,
+        default=_DEFAULTS.time_limit,
+        show_default=True,
+        help="Seconds of the exact solve.",
     ),
     click.option("--seed", type=int, default=_DEFAULTS.seed, show_default=True),
 )

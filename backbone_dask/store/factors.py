@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError, MemoryBudgetError
-from backbone_dask.store.base import FeatureStore
+from backbone_dask.store.base import BLOCK_BYTES, FeatureStore
 from backbone_dask.store.missing import Label, admit, label
 from backbone_dask.store.pairs import n_pairs, pairs_of
 from backbone_dask.store.schema import MISSING_CODES, MissingPolicy
@@ -19,9 +19,6 @@ from backbone_dask.values import CandidateIds, FeatureBlock
 
 MOST_BYTES = 1 << 30
 """Every process that makes products holds the base's columns; more than this is refused."""
-
-# Products that are still in cache when they are measured and scored.
-CACHED_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ class Factors:
 
     @property
     def block_features(self) -> int:
-        return max(1, CACHED_BYTES // (self.n_samples * self.itemsize))
+        return max(1, BLOCK_BYTES // (self.n_samples * self.itemsize))
 
     def read(self, block: FeatureBlock) -> Columns:
         return self.gather(np.arange(block.start, block.stop))

@@ -16,7 +16,7 @@ from backbone_dask.errors import InvalidDataError, StoreError
 from backbone_dask.protocols import FeatureSource
 from backbone_dask.store import locate
 from backbone_dask.store.base import FeatureStore, found, only_one
-from backbone_dask.store.factors import CACHED_BYTES, Factors, load_factors, require_factors
+from backbone_dask.store.factors import Factors, load_factors, require_factors
 from backbone_dask.store.pairs import n_pairs, pair_ids, pairs_of
 from backbone_dask.store.synthetic.recipe import versioned
 from backbone_dask.values import CandidateIds, FeatureBlock, Target
@@ -55,10 +55,6 @@ class InteractionStore(FeatureStore):
     @property
     def identity(self) -> str:
         return f"interactions of {self.base.identity}"
-
-    @property
-    def block_features(self) -> int:
-        return max(1, CACHED_BYTES // (self.n_samples * self.itemsize))
 
     def raw(self, block: FeatureBlock) -> NDArray[Any]:
         self.require_block(block)

@@ -29,11 +29,12 @@ def admit(values: NDArray[Any], policy: MissingPolicy, called: Label) -> tuple[C
     if values.dtype.kind != "f":
         code = MISSING_CODES[values.dtype.name] if policy == "mean" else None
         return measured(values, code)
-    absent = np.zeros(len(values), np.int64)
-    if not np.isfinite(values).all():
+    columns, absent = measured(values)
+    # A value that is not finite makes the mean of its column so: no second look at the others is needed.
+    if not np.isfinite(columns.mean).all() and not np.isfinite(values).all():
         absent = _count_missing(values, policy, called)
-        values = _mean_imputed(values)
-    return _within_range(measured(values)[0], called), absent
+        columns = measured(_mean_imputed(values))[0]
+    return _within_range(columns, called), absent
 
 
 def _count_missing(values: NDArray[Any], policy: MissingPolicy, called: Label) -> NDArray[np.int64]:

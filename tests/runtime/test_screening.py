@@ -50,7 +50,6 @@ def small_pieces(monkeypatch):
     """Many groups, spans and blocks, so that lists really merge in a tree."""
     monkeypatch.setattr(budget, "SPAN_BYTES", 8 * 80 * 4)
     monkeypatch.setattr(budget, "MOST_SPANS", 10**6)
-    monkeypatch.setattr("backbone_dask.store.virtual.CACHED_BYTES", 3 * 80 * 4)
     monkeypatch.setattr("backbone_dask.store.base.BLOCK_BYTES", 3 * 80 * 8)
 
 
@@ -119,7 +118,7 @@ def test_groups_are_the_same_for_any_number_of_workers(store):
 
 def test_blocks_shrink_with_the_memory_of_a_worker(monkeypatch):
     wide = VirtualStore(Recipe(kind="linear", n_samples=100_000, n_features=100, n_relevant=1))
-    monkeypatch.setattr("backbone_dask.store.virtual.CACHED_BYTES", 64 << 20)
+    monkeypatch.setattr("backbone_dask.store.base.BLOCK_BYTES", 64 << 20)
     assert cut_screen(wide, 10, 10**9).block * wide.n_samples * 4 <= 10**9 / 32
 
 
