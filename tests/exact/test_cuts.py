@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,6 @@ from exact_cases import draw_case, objective
 from backbone_dask.exact.cuts import best_length_cut, dual_cut
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram
-from backbone_dask.losses.squared import dual_bound
 
 
 def centred(y: np.ndarray) -> np.ndarray:
@@ -53,8 +53,31 @@ def test_the_best_length_is_that_of_the_dual_bound(seed: int) -> None:
     k = min(2, gram.n_features)
     a = y - weights @ case.X.astype(np.float64)
     top = float(np.sort((case.X.astype(np.float64) @ a) ** 2)[-k:].sum())
-    expected = dual_bound(float(y @ a), float(a @ a), top, case.gamma)
+    # D(t a) = t y'a - t^2/2 (a'a + gamma top) is a parabola in t.
+    expected = max(float(y @ a), 0.0) ** 2 / (2 * (float(a @ a) + case.gamma * top))
     whole = Face.whole(gram.n_features, k)
     assert best_length_cut(gram, weights, case.gamma, whole).bound(whole) == pytest.approx(
         expected, rel=1e-9, abs=1e-10 * gram.yy
     )
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_slopes_are_not_below_the_exact_ones(seed: int) -> None:
+    """Near-cancelling products, in exact rational arithmetic: the rounding guard must cover what float64 loses."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.standard_normal((1, 40)), 6, axis=0) + 1e-6 * rng.standard_normal((6, 40))
+    X = X.astype(np.float32)
+    y = X[0].astype(np.float64) * 3
+    gram = Gram.of(X, y)
+    weights = np.array([1e8, -1e8, 3.0, 0.0, 0.0, 0.0])
+    cut = dual_cut(gram, weights, 1.0)
+    rows = [[Fraction(float(value)) for value in row] for row in X]
+    a = [
+        Fraction(float(y[i])) - sum(Fraction(float(w)) * row[i] for w, row in zip(weights, rows, strict=True))
+        for i in range(40)
+    ]
+    for j, row in enumerate(rows):
+        exact = sum(x * r for x, r in zip(row, a, strict=True)) ** 2 / 2
+        assert Fraction(float(cut.slopes[j])) >= exact
+    intercept = sum(Fraction(float(v)) * r for v, r in zip(y, a, strict=True)) - sum(r * r for r in a) / 2
+    assert Fraction(cut.intercept) <= intercept
