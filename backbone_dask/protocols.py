@@ -98,6 +98,11 @@ class FeatureSource(Protocol):
     def itemsize(self) -> int: ...
 
     @property
+    def waits(self) -> bool:
+        """Whether reading waits for a disk or a network, so that scoring can go on meanwhile."""
+        ...
+
+    @property
     def block_features(self) -> int:
         """How many features are best read at once."""
         ...

@@ -35,10 +35,11 @@ class OneQuestion:
 def screen_blocks(
     source: FeatureSource, blocks: Sequence[FeatureBlock], panel: Panel, keep: int, sink: UtilitySink | None = None
 ) -> Rankings:
-    """The best `keep` columns of some blocks for every question; the next block is read while one is scored."""
+    """The best `keep` columns of some blocks for every question; reading that waits is a block ahead of scoring."""
     parts: list[Rankings] = []
     scored: list[NDArray[np.float64]] = []
-    for block, columns in _read_ahead(source, blocks):
+    reading = _read_ahead if source.waits else _read_in_turn
+    for block, columns in reading(source, blocks):
         utilities = panel(columns)
         parts.append(_rank(block, columns, utilities, keep))
         # Merging costs as much as scoring a small block, so it waits until the lists have grown.
@@ -61,6 +62,12 @@ def _rank(block: FeatureBlock, columns: Columns, utilities: NDArray[np.float64],
     ids = np.arange(block.start, block.stop)[varies]
     constant = block.size - ids.size
     return tuple(Ranking(*top(ids, row[varies], keep), block.size, constant) for row in utilities)
+
+
+def _read_in_turn(source: FeatureSource, blocks: Sequence[FeatureBlock]) -> Iterator[tuple[FeatureBlock, Columns]]:
+    """Columns that are computed are best scored while they are in cache."""
+    for block in blocks:
+        yield block, _read(source, block)
 
 
 def _read_ahead(source: FeatureSource, blocks: Sequence[FeatureBlock]) -> Iterator[tuple[FeatureBlock, Columns]]:

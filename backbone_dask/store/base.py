@@ -30,6 +30,7 @@ class FeatureStore(ABC):
     n_features, n_samples : its shape.
     dtype : of the raw columns.
     targets : named responses, each of length n_samples.
+    waits : whether reading waits for a disk or a network.
     named : whether its features have names of their own.
     missing : what stands for a missing value: nothing ("refuse"), or the mean of its column.
     truth : what a simulated store was made from; never read by a fit.
@@ -40,6 +41,7 @@ class FeatureStore(ABC):
     n_samples: int
     dtype: np.dtype[np.generic]
     named: bool = False
+    waits: bool = False
     missing: MissingPolicy = "refuse"
     truth: Truth | None = None
 

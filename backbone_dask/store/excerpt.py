@@ -30,6 +30,10 @@ class Excerpt:
         return self.columns.values.itemsize
 
     @property
+    def waits(self) -> bool:
+        return False
+
+    @property
     def block_features(self) -> int:
         return self.n_features
 

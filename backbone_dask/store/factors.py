@@ -51,6 +51,10 @@ class Factors:
         return self.values.itemsize
 
     @property
+    def waits(self) -> bool:
+        return False
+
+    @property
     def block_features(self) -> int:
         return max(1, BLOCK_BYTES // (self.n_samples * self.itemsize))
 

@@ -30,6 +30,8 @@ T = TypeVar("T")
 class ZarrStore(FeatureStore):
     """A store on disk or behind any URL that fsspec opens. A worker gets the location and opens it anew."""
 
+    waits = True
+
     def __init__(self, location: str | os.PathLike[str]) -> None:
         self.location = locate.plain(location)
         self._place = locate.absolute(self.location)

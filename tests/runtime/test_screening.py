@@ -175,7 +175,7 @@ def test_reading_goes_on_while_a_block_is_scored():
     order = []
 
     class Source:
-        n_samples, itemsize = 10, 4
+        n_samples, itemsize, waits = 10, 4, True
 
         def read(self, block):
             order.append(("read", block.index))
