@@ -40,7 +40,7 @@ def screen_blocks(
     scored: list[NDArray[np.float64]] = []
     reading = _read_ahead if source.waits else _read_in_turn
     for block, columns in reading(source, blocks):
-        utilities = panel(columns)
+        utilities = _finite(panel(columns), block)
         parts.append(_rank(block, columns, utilities, keep))
         # Merging costs as much as scoring a small block, so it waits until the lists have grown.
         if sum(rankings[0].candidates.size for rankings in parts) > 4 * keep:
@@ -81,9 +81,23 @@ def _read_ahead(source: FeatureSource, blocks: Sequence[FeatureBlock]) -> Iterat
             yield block, columns
 
 
+def _finite(utilities: NDArray[np.float64], block: FeatureBlock) -> NDArray[np.float64]:
+    """A score that is no number would spoil every list it meets."""
+    bad = np.flatnonzero(~np.isfinite(utilities).all(axis=0))
+    if bad.size:
+        raise InvalidDataError(
+            f"{_called(block)}: feature {block.start + bad[0]} has no score: its values are not finite, or changed "
+            "since the store measured them; write the store again"
+        )
+    return utilities
+
+
+def _called(block: FeatureBlock) -> str:
+    return f"block {block.index} (features {block.start} to {block.stop - 1})"
+
+
 def _read(source: FeatureSource, block: FeatureBlock) -> Columns:
     try:
         return source.read(block)
     except InvalidDataError as cause:
-        where = f"block {block.index} (features {block.start} to {block.stop - 1})"
-        raise InvalidDataError(f"{where}: {cause}") from cause
+        raise InvalidDataError(f"{_called(block)}: {cause}") from cause

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import zarr
 
 from backbone_dask.columns import measured
 from backbone_dask.errors import InvalidDataError
@@ -18,7 +19,7 @@ from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.survivors import supply
 from backbone_dask.screens.correlation import correlation
 from backbone_dask.screens.panels import TargetsPanel
-from backbone_dask.store import MemoryStore, Recipe, VirtualStore
+from backbone_dask.store import MemoryStore, Recipe, VirtualStore, open_store, write_store
 from backbone_dask.store.utilities import create_utilities
 
 KEEP = 30
@@ -165,8 +166,6 @@ def test_utilities_of_all_columns_are_kept_on_request(store, executor, utilities
 
     question = OneQuestion(correlation, store.target())
     screener(store, executor).rank(question, KEEP, name="s", open_sink=open_sink)
-    import zarr
-
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "u.zarr", mode="r")[:], utilities[None])
 
 
@@ -212,3 +211,13 @@ def test_a_bad_column_is_named_with_its_block():
     store = MemoryStore(table)
     with pytest.raises(InvalidDataError, match=r"block 32 .features 320 to 329.: feature 321 contains NaN"):
         screen_blocks(store, store.blocks(10), OneQuestion(correlation, table[:, 0]), KEEP)
+
+
+def test_a_nan_that_another_program_put_into_a_store_is_named(tmp_path):
+    """Its checksum is right, so only the score tells."""
+    table = np.random.default_rng(0).normal(size=(80, 400))
+    write_store(MemoryStore(table, targets={"y": table[:, 0]}), tmp_path / "s.zarr")
+    zarr.open_array(tmp_path / "s.zarr" / "X", mode="r+")[321, 5] = np.nan
+    store = open_store(tmp_path / "s.zarr")
+    with pytest.raises(InvalidDataError, match=r"block 32 .features 320 to 329.: feature 321 has no score"):
+        screen_blocks(store, store.blocks(10), OneQuestion(correlation, store.target()), KEEP)
