@@ -26,6 +26,10 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
         "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.target": False,
+        # Samples of stacks and of load that Dask keeps for hours: memory would grow with the length of a screen.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.system-monitor.log-length": 600,
+        "distributed.admin.low-level-log-length": 100,
     }
     with dask.config.set(settings), ExitStack() as stack:
         with _interrupts_wait():
