@@ -10,7 +10,16 @@ from typing import Any
 import click
 
 from backbone_dask.cli.execution import executor_of, workers_of
-from backbone_dask.cli.options import as_json, overwrite, settings_from, settings_options, target, task, workers
+from backbone_dask.cli.options import (
+    as_json,
+    missing,
+    overwrite,
+    settings_from,
+    settings_options,
+    target,
+    task,
+    workers,
+)
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
 from backbone_dask.launch.local import local_worker_bytes
@@ -24,12 +33,14 @@ from backbone_dask.runtime.events import Event, Listener
 from backbone_dask.runtime.executor import peak_bytes
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.store import open_store
+from backbone_dask.store.schema import MissingPolicy
 
 
 @click.command()
 @click.argument("store")
 @task
 @target
+@missing
 @settings_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory of the run.")
 @workers
@@ -41,6 +52,7 @@ def fit(
     store: str,
     task: str,
     target: str | None,
+    missing: MissingPolicy | None,
     out: Path,
     workers: int | None,
     resume: bool,
@@ -52,9 +64,10 @@ def fit(
     """Fit a sparse model to STORE and keep everything about it in a run directory."""
     if resume and overwrite:
         raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
-    source = open_store(store)
+    source = open_store(store, missing=missing)
     ready = prepare(source, source.target(target), settings_from(options))
-    identity = {"store": source.identity, "task": task, "y": digest(ready.y), **asdict(ready.settings)}
+    asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
+    identity = {"store": source.identity, "y": digest(ready.y), **asked}
     _require_memory(ready, workers)
     with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if not (out / "result.json").exists():

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.settings import Settings
+from backbone_dask.store.schema import MissingPolicy
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable output.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace what is there.")
 task = click.option("--task", type=click.Choice(["regression"]), default="regression", show_default=True)
 target = click.option("--target", help="Name of the target; not needed where the store has only one.")
+missing = click.option(
+    "--missing",
+    type=click.Choice(get_args(MissingPolicy)),
+    help="What stands for NaN: nothing, or the mean of its column.  [default: what the store declares]",
+)
 workers = click.option(
     "--workers", type=click.IntRange(0), help="Worker processes; 0 runs in this process.  [default: one per core]"
 )

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from backbone_dask.cli.execution import workers_of
-from backbone_dask.cli.options import as_json, settings_from, settings_options, target, task, workers
+from backbone_dask.cli.options import as_json, missing, settings_from, settings_options, target, task, workers
 from backbone_dask.cli.output import show
 from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Preparation, prepare
@@ -18,6 +18,7 @@ from backbone_dask.runtime.budget import Budget, cut_screen, gib
 from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
 from backbone_dask.runtime.tasks import take
 from backbone_dask.store import open_store
+from backbone_dask.store.schema import MissingPolicy
 
 # A subproblem is a few dozen products of its columns with a vector; benchmarks/subproblems measures how many.
 PASSES_PER_SUBPROBLEM = 45
@@ -27,12 +28,21 @@ PASSES_PER_SUBPROBLEM = 45
 @click.argument("store")
 @task
 @target
+@missing
 @settings_options
 @workers
 @as_json
-def plan(store: str, task: str, target: str | None, workers: int | None, as_json: bool, **options: Any) -> None:
+def plan(
+    store: str,
+    task: str,
+    target: str | None,
+    missing: MissingPolicy | None,
+    workers: int | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
-    source = open_store(store)
+    source = open_store(store, missing=missing)
     ready = prepare(source, source.target(target), settings_from(options))
     count = workers_of(workers)
     content = {"task": task, **planned(ready, ready.budget(count), count)}

@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from backbone_dask.cli.execution import executor_of
-from backbone_dask.cli.options import as_json, overwrite, workers
+from backbone_dask.cli.options import as_json, missing, overwrite, workers
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.errors import RunDirectoryError
@@ -24,6 +24,7 @@ from backbone_dask.runtime.files import published
 from backbone_dask.screens.catalogue import screens
 from backbone_dask.screens.panels import Question
 from backbone_dask.store import FeatureStore, open_store
+from backbone_dask.store.schema import MissingPolicy
 from backbone_dask.store.utilities import create_utilities
 from backbone_dask.values import Screening
 
@@ -37,6 +38,7 @@ from backbone_dask.values import Screening
 @click.option("--folds", type=click.IntRange(2), help="Also the utilities with each of so many folds left out.")
 @click.option("--utilities", type=click.Path(path_type=Path), help="Also keep the utilities of all columns, as zarr.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@missing
 @workers
 @overwrite
 @click.option("--quiet", is_flag=True, help="No progress display.")
@@ -50,6 +52,7 @@ def screen(
     folds: int | None,
     utilities: Path | None,
     seed: int,
+    missing: MissingPolicy | None,
     workers: int | None,
     overwrite: bool,
     quiet: bool,
@@ -58,10 +61,10 @@ def screen(
     """Score every column of STORE and keep the best. A killed screen goes on when it is called again."""
     if out.exists() and not overwrite:
         raise RunDirectoryError(f"{out} exists; choose another name, or use --overwrite")
-    source = open_store(store)
+    source = open_store(store, missing=missing)
     known = {each: source.target(each) for each in targets} or {"y": source.target()}
     inquiry = inquire(name, known, assign_folds(source.n_samples, folds, seed) if folds else None)
-    asked = {"screen": name, "keep": keep, "folds": folds, "seed": seed}
+    asked = {"screen": name, "keep": keep, "folds": folds, "seed": seed, "missing": source.missing}
     identity = {"store": source.identity, "targets": {each: digest(y) for each, y in known.items()}, **asked}
     found = _resumable(source, inquiry, keep, identity, out, utilities, workers, quiet or as_json)
     with published(out) as stream:

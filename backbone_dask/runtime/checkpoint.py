@@ -213,7 +213,9 @@ def _require_same(folder: Path, identity: dict[str, Any]) -> None:
     kept = read_json(folder / "settings.json")
     wanted = json.loads(json.dumps(identity))
     changed = sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
-    if changed:
+    # What was finished while missing values were refused had none: it is the same if they are imputed from now on.
+    imputes_now = changed == ["missing"] and (kept["missing"], wanted["missing"]) == ("refuse", "mean")
+    if changed and not imputes_now:
         words = ", ".join(f"{name} {kept.get(name)!r} -> {wanted.get(name)!r}" for name in changed)
         raise RunDirectoryError(
             f"{folder} holds a run with other settings ({words}); resume with the same, or use another --out"

@@ -46,7 +46,7 @@ def _count_missing(values: NDArray[Any], policy: MissingPolicy, called: Label) -
         worst = int(np.flatnonzero(counts)[0])
         raise InvalidDataError(
             f"{called(worst)} contains NaN in {counts[worst]} of {values.shape[1]} samples; "
-            "declare missing='mean' to use the mean of each column, or clean the data"
+            "declare missing='mean' (--missing mean) to use the mean of each column, or clean the data"
         )
     return counts
 

@@ -17,13 +17,17 @@ from backbone_dask.store.synthetic import Recipe
 from backbone_dask.store.virtual import VirtualStore
 
 
-def open_store(location: str | os.PathLike[str]) -> FeatureStore:
-    """Open a zarr store, the recipe of a virtual one, or interactions, at a path or any URL that fsspec opens."""
+def open_store(location: str | os.PathLike[str], *, missing: MissingPolicy | None = None) -> FeatureStore:
+    """Open a zarr store, the recipe of a virtual one, or interactions, at a path or any URL that fsspec opens.
+
+    `missing="mean"` takes NaN, and an integer's code of a missing value, for the mean of its column also where the
+    store declares that it has none.
+    """
     place = locate.plain(location)
     # The root document is asked for first: a web server answers for a folder as if it were a file.
     if not locate.exists(place, ROOT) and locate.is_file(place):
-        return _open_file(place)
-    return ZarrStore(place)
+        return _open_file(place, missing)
+    return ZarrStore(place, missing)
 
 
 def as_store(data: Any, *, missing: MissingPolicy = "refuse") -> FeatureStore:
@@ -31,7 +35,7 @@ def as_store(data: Any, *, missing: MissingPolicy = "refuse") -> FeatureStore:
     if isinstance(data, FeatureStore):
         return data
     if isinstance(data, str | os.PathLike):
-        return open_store(data)
+        return open_store(data, missing="mean" if missing == "mean" else None)
     return MemoryStore(data, missing=missing)
 
 
@@ -66,7 +70,7 @@ def _write_file(place: str, text: str) -> None:
     locate.publish_file(place + locate.SCRATCH, place)
 
 
-def _open_file(place: str) -> FeatureStore:
+def _open_file(place: str, missing: MissingPolicy | None) -> FeatureStore:
     """The store that a small file stands for."""
     system, path = locate.filesystem(place)
     try:
@@ -76,12 +80,12 @@ def _open_file(place: str) -> FeatureStore:
         base = linked_base(text, place)
     except (StoreError, UnicodeDecodeError) as cause:
         raise StoreError(f"{place} is neither a feature store nor a recipe nor interactions ({cause})") from cause
-    return InteractionStore(_open_base(base, place), place)
+    return InteractionStore(_open_base(base, place, missing), place)
 
 
-def _open_base(base: str, place: str) -> FeatureStore:
+def _open_base(base: str, place: str, missing: MissingPolicy | None) -> FeatureStore:
     try:
-        return open_store(base)
+        return open_store(base, missing=missing)
     except RecursionError as cause:
         raise StoreError(f"{place} is its own base by way of {base}; give it another one") from cause
     except StoreError as cause:

@@ -11,15 +11,16 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 
-from backbone_dask.columns import Columns
+from backbone_dask.columns import Columns, all_finite
 from backbone_dask.errors import CorruptBlockError, StoreError
 from backbone_dask.store import locate
 from backbone_dask.store.arrays import VECTOR_CHUNK
 from backbone_dask.store.base import FeatureStore, found, only_one
 from backbone_dask.store.documents import ROOT, open_array, read_attributes, require_seal
 from backbone_dask.store.gathering import gathered
+from backbone_dask.store.missing import admit
 from backbone_dask.store.names import LOST, decoded
-from backbone_dask.store.schema import require_finished, schema_from
+from backbone_dask.store.schema import MissingPolicy, require_finished, require_policy, schema_from
 from backbone_dask.store.synthetic.truths import truth_from_json
 from backbone_dask.store.targets import LazyTargets
 from backbone_dask.values import CandidateIds, FeatureBlock, Target
@@ -32,7 +33,7 @@ class ZarrStore(FeatureStore):
 
     waits = True
 
-    def __init__(self, location: str | os.PathLike[str]) -> None:
+    def __init__(self, location: str | os.PathLike[str], missing: MissingPolicy | None = None) -> None:
         self.location = locate.plain(location)
         self._place = locate.absolute(self.location)
         self._stamp = locate.stamp(self._place, ROOT)
@@ -40,7 +41,8 @@ class ZarrStore(FeatureStore):
         self.schema = schema_from(content)
         self.n_features, self.n_samples = self.schema.n_features, self.schema.n_samples
         self.dtype = np.dtype(self.schema.dtype)
-        self.named, self.missing = self.schema.named, self.schema.missing
+        self.named, self.missing = self.schema.named, require_policy(missing or self.schema.missing)
+        self._asked = missing
         self.truth = truth_from_json(content["truth"]) if content["truth"] else None
         self._documents: dict[str, str] = content["documents"]
         self._seal = str(content["seal"])
@@ -49,12 +51,13 @@ class ZarrStore(FeatureStore):
         self._array = lru_cache(maxsize=None)(self._open_array)
         self._vector_part = lru_cache(maxsize=64)(self._read_vector_part)
 
-    def __reduce__(self) -> tuple[type[ZarrStore], tuple[str]]:
-        return ZarrStore, (self._place,)
+    def __reduce__(self) -> tuple[type[ZarrStore], tuple[str, MissingPolicy | None]]:
+        return ZarrStore, (self._place, self._asked)
 
     @property
     def identity(self) -> str:
-        return f"{self._place} {self._seal} {self._stamp}"
+        recoded = self.dtype.kind != "f" and self.missing != self.schema.missing
+        return f"{self._place} {self._seal} {self._stamp}" + (f" missing={self.missing}" if recoded else "")
 
     @property
     def targets(self) -> Mapping[str, Target]:
@@ -109,7 +112,17 @@ class ZarrStore(FeatureStore):
             raise StoreError(f"{cause}; read again, it was whole") from cause
         columns = Columns(values, self._vector("mean", ids), self._vector("scale", ids), self.schema.missing_code)
         self._require(~self._lost(columns, ids), ids, "X", where)
-        return columns
+        return columns if self._as_declared(columns) else self._admitted(values, ids)
+
+    def _as_declared(self, columns: Columns) -> bool:
+        """Whether no value is missing but by its code: another program may have written to the store."""
+        if self.dtype.kind == "f":
+            return all_finite(columns.values)
+        return self.missing == self.schema.missing
+
+    def _admitted(self, values: NDArray[Any], ids: CandidateIds) -> Columns:
+        policy = self._asked or "refuse"
+        return admit(values, policy, lambda row: self.label(int(ids[row])))[0]
 
     def _blame(self, ids: CandidateIds, where: str) -> None:
         for index in np.unique(ids // self.schema.chunk_features):
@@ -121,11 +134,13 @@ class ZarrStore(FeatureStore):
     def _lost(self, columns: Columns, ids: CandidateIds) -> NDArray[np.bool_]:
         """Columns that zarr made up for a chunk that is not there, whether it is a file or a part of a shard.
 
-        No float is stored as NaN. An integer column may consist of the fill value; then its mean, or the number of
-        its missing values, says so.
+        No float column consists of NaN. An integer column may consist of the fill value; then its mean, or the number
+        of its missing values, says so.
         """
         if self.dtype.kind == "f":
-            return np.asarray(np.isnan(columns.values[:, 0]))
+            lost = np.isnan(columns.values[:, 0])
+            lost[lost] = np.isnan(columns.values[lost]).all(axis=1)
+            return np.asarray(lost)
         suspects = np.flatnonzero(columns.values[:, 0] == self.schema.fill)
         suspects = suspects[(columns.values[suspects] == self.schema.fill).all(axis=1)]
         lost = np.zeros(ids.size, bool)

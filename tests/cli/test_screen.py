@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import zarr
 from test_interruption import wait_until
 
+from backbone_dask import screen
 from backbone_dask.screens.catalogue import screens
 from backbone_dask.screens.correlation import correlation
 from backbone_dask.store import MemoryStore, open_store, write_store
@@ -101,3 +103,23 @@ def test_a_killed_screen_goes_on_to_the_same_file(shell):
     resumed.communicate()
     shell.ok("screen", "v.json", "--keep", 100, "--out", "straight.csv", "--workers", 0)
     assert (shell.folder / "s.csv").read_text() == (shell.folder / "straight.csv").read_text()
+
+
+def test_a_nan_stops_the_screen_by_name_and_block_and_missing_mean_imputes_it(shell):
+    """What was finished before the bad block stays finished."""
+    X = np.random.default_rng(0).normal(size=(40, 60_000)).astype(np.float32)
+    y = X[:, 17] + X[:, 58_000]
+    write_store(MemoryStore(X, targets={"y": y}), shell.folder / "s.zarr")
+    zarr.open_array(shell.folder / "s.zarr" / "X", mode="r+")[58_000, 7] = np.nan
+    asked = ("screen", "s.zarr", "--keep", 20, "--out", "s.csv", "--workers", 2)
+    answer = shell.refused(*asked)
+    assert re.search(r"block \d+ \(features \d+ to \d+\): feature 58000 contains NaN in 1 of 40 samples", answer)
+    assert "--missing mean" in answer
+    assert list((shell.folder / "s.csv.partial" / "screen").glob("*.npz"))
+    shell.refused(*asked, "--missing", "mean", "--folds", 2)
+    # Without it the finished blocks could not be scored again.
+    (shell.folder / "s.zarr" / "X" / "c" / "0" / "0").unlink()
+    shell.ok(*asked, "--missing", "mean")
+    X[7, 58_000] = np.delete(X[:, 58_000], 7).mean()
+    expected = {question: found.candidates for question, found in screen(X, y, keep=20).items()}
+    assert {int(row["id"]) for row in rows(shell.folder / "s.csv")} == set(*expected.values())

@@ -214,10 +214,20 @@ def test_a_bad_column_is_named_with_its_block():
 
 
 def test_a_nan_that_another_program_put_into_a_store_is_named(tmp_path):
-    """Its checksum is right, so only the score tells."""
+    """Its checksum is right, so only the values tell."""
     table = np.random.default_rng(0).normal(size=(80, 400))
     write_store(MemoryStore(table, targets={"y": table[:, 0]}), tmp_path / "s.zarr")
     zarr.open_array(tmp_path / "s.zarr" / "X", mode="r+")[321, 5] = np.nan
     store = open_store(tmp_path / "s.zarr")
-    with pytest.raises(InvalidDataError, match=r"block 32 .features 320 to 329.: feature 321 has no score"):
+    with pytest.raises(InvalidDataError, match=r"block 32 .features 320 to 329.: feature 321 contains NaN in 1 of 80"):
         screen_blocks(store, store.blocks(10), OneQuestion(correlation, store.target()), KEEP)
+
+
+def test_a_score_that_is_no_number_is_an_error():
+    store = MemoryStore(np.random.default_rng(0).normal(size=(80, 400)))
+
+    def unsure(columns, y):
+        return np.where(columns.mean == columns.mean[1], np.nan, 1.0)
+
+    with pytest.raises(InvalidDataError, match=r"block 3 .features 30 to 39.: feature 31 has no score"):
+        screen_blocks(store, store.blocks(10)[3:], OneQuestion(unsure, np.arange(80.0)), KEEP)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+import zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from store_cases import fill, in_memory, schema, table, written
 
-from backbone_dask.errors import InvalidDataError
+from backbone_dask.errors import CorruptBlockError, InvalidDataError
 from backbone_dask.store import init_store, open_store, write_store
 from backbone_dask.store.missing import admit
 from backbone_dask.values import FeatureBlock
@@ -28,7 +31,9 @@ def holed(dtype="float32", value=np.nan):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_nan_is_refused_by_name_with_advice(tmp_path, dtype):
     X = holed(dtype)
-    advice = "contains NaN in 2 of 11 samples; declare missing='mean' to use the mean of each column, or clean the data"
+    advice = (
+        r"contains NaN in 2 of 11 samples; declare missing='mean' \(--missing mean\) to use the mean of each column"
+    )
     for names, called in ((None, "feature 7 "), (NAMES, r"feature 7 \('gene 7'\) ")):
         store = in_memory(X, names=names)
         for ask in (lambda store=store: store.read(ALL), lambda store=store: store.gather(np.array([0, 7, 9]))):
@@ -136,3 +141,56 @@ def test_imputation_keeps_what_is_there_and_the_mean_of_it(X):
         mean = there.mean() if there.size else 0.0
         np.testing.assert_allclose(columns.values[j, gone[j]], mean, rtol=1e-6, atol=1e-6)
         assert columns.mean[j] == pytest.approx(mean, rel=1e-6, abs=1e-2 if gone[j].any() else 1e-9)
+
+
+def spoiled(folder, X, values, **options):
+    """A store into which another program wrote `values` at features 7 and 30; its checksums are right."""
+    path = folder / "s.zarr"
+    written(path, X, **options)
+    array = zarr.open_array(path / "X", mode="r+")
+    array[7, 0], array[7, 5], array[30, 1] = values, values, values
+    return path
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nan_of_another_program_is_refused_by_name_or_imputed(tmp_path, dtype):
+    path = spoiled(tmp_path, table(dtype), np.nan)
+    for ask in (lambda: open_store(path).read(ALL), lambda: open_store(path).gather(np.array([3, 7]))):
+        with pytest.raises(
+            InvalidDataError, match=r"feature 7 contains NaN in 2 of 11 samples; declare missing='mean'"
+        ):
+            ask()
+    X = table(dtype)
+    X[7, [0, 5]] = X[30, 1] = np.nan
+    expected = admit(X, "mean", str)[0]
+    for store in (open_store(path, missing="mean"), pickle.loads(pickle.dumps(open_store(path, missing="mean")))):
+        for columns in (store.read(ALL), store.gather(np.arange(37))):
+            np.testing.assert_array_equal(columns.values, expected.values)
+            np.testing.assert_array_equal(columns.mean, expected.mean)
+            np.testing.assert_array_equal(columns.scale, expected.scale)
+
+
+@pytest.mark.parametrize(("dtype", "code"), [("int8", -128), ("uint8", 255)])
+def test_codes_of_another_program_are_values_unless_missing_is_asked_for(tmp_path, dtype, code):
+    path = spoiled(tmp_path, table(dtype), code)
+    assert open_store(path).read(ALL).missing is None
+    columns = open_store(path, missing="mean").read(ALL)
+    assert columns.missing == code
+    present = np.delete(table(dtype)[7], [0, 5])
+    assert columns.mean[7] == pytest.approx(present.mean())
+    assert open_store(path, missing="mean").identity != open_store(path).identity
+
+
+def test_infinity_of_another_program_is_refused_under_every_policy(tmp_path):
+    path = spoiled(tmp_path, table("float32"), np.inf)
+    for policy in (None, "refuse", "mean"):
+        with pytest.raises(InvalidDataError, match="feature 7 contains infinity"):
+            open_store(path, missing=policy).read(ALL)
+
+
+def test_a_column_of_nothing_but_nan_is_a_lost_chunk_not_a_missing_value(tmp_path):
+    path = tmp_path / "s.zarr"
+    written(path, table("float32"))
+    zarr.open_array(path / "X", mode="r+")[7] = np.nan
+    with pytest.raises(CorruptBlockError, match="feature 7"):
+        open_store(path, missing="mean").read(ALL)
