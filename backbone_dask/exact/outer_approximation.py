@@ -61,16 +61,17 @@ def fit_outer_approximation(
 ) -> Outcome[SparseFit]:
     """Best ridge fit on at most `n_nonzero` rows of X, with a proven lower bound for its objective.
 
-    `warm_start` holds positions in X, of any number. Equal inputs give equal results unless time is what ends it.
+    y is taken as given: for a model with an intercept it is centred. `warm_start` holds positions in X, of any number.
+    Equal inputs give equal results unless time is what ends it.
     """
     started = time.monotonic()
     limits = _Limits(gap_tolerance, started + seconds)
-    centred = np.asarray(y, np.float64) - np.mean(y, dtype=np.float64)
+    y = np.asarray(y, np.float64)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        answer = _solve(Gram.of(X[usable], centred), n_nonzero, gamma, warm, limits)
-        model = _model(X, centred, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
+        answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
+        model = _model(X, y, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
     return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
 
 

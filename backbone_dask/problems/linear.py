@@ -28,7 +28,7 @@ class FitSubproblem:
     gamma: float
 
     def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
-        return fit_relaxation(X, y, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+        return fit_relaxation(X, centred(y), n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class FitReduced:
     def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
         return fit_outer_approximation(
             X,
-            y,
+            centred(y),
             n_nonzero=self.n_nonzero,
             gamma=self.gamma,
             warm_start=warm_start,
@@ -66,6 +66,12 @@ def linear_problem(settings: ResolvedSettings) -> Problem[SparseFit]:
         extract_relevant=relevant_of,
         fit=FitReduced(settings.n_nonzero, settings.gamma, settings.gap_tolerance),
     )
+
+
+def centred(y: Target) -> Target:
+    """The target without its mean: what is left once the intercept is taken out."""
+    y = np.asarray(y, np.float64)
+    return y - float(y.mean())
 
 
 def checked_target(y: Target, n_samples: int) -> Target:

@@ -18,11 +18,11 @@ from backbone_dask.values import Mask, SparseFit, Standardised, Target
 def fit_relaxation(X: Standardised, y: Target, *, n_nonzero: int, gamma: float | None, seed: int) -> SparseFit:
     """The best support found of at most `n_nonzero` rows of X, with its ridge weights and c(S).
 
-    X has shape (features, samples), y shape (samples,), any real values: it is centred here. `gamma` is the ridge
-    weight, 1/sqrt(samples) if None. No swap of one feature for another lowers c(S) by more than the rounding of single
-    precision. Constant columns are never chosen, and no feature of the support is without effect, so it may be smaller
-    than asked. Nothing is drawn: `seed` is there because the protocol has it, and the same arguments give the
-    same bits.
+    X has shape (features, samples). y has shape (samples,) and is taken as given: for a model with an intercept it is
+    centred. `gamma` is the ridge weight, 1/sqrt(samples) if None. No swap of one feature for another lowers c(S) by
+    more than the rounding of single precision. Constant columns are never chosen, and no feature of the support is
+    without effect, so it may be smaller than asked. Nothing is drawn: `seed` is there because the protocol has it, and
+    the same arguments give the same bits.
     """
     _check(X, y, n_nonzero, gamma)
     # The bits of a BLAS product depend on the number of threads.
@@ -54,13 +54,12 @@ def _check(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> N
 
 
 def _normalised(y: Vector) -> tuple[Vector, float]:
-    """z and scale with y = scale * z + mean, mean(z) = 0 and z'z = n; zeros and 0 for a constant y."""
+    """z and scale with y = scale * z and z'z = n; zeros and 0 for a y of zeros."""
     # The largest value goes first, so that squares neither overflow nor vanish.
     size = float(np.abs(y).max(initial=0.0))
-    z = y / size if size > 0 else y
-    if y.size == 0 or z.min() == z.max():
+    if size == 0:
         return np.zeros_like(y), 0.0
-    z = z - z.mean()
+    z = y / size
     spread = float(np.sqrt(z @ z / z.size))
     return z / spread, spread * size
 

@@ -39,7 +39,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """min over |S| <= n_nonzero of c(S), for y (n,) of mean 0 and y'y = n, and X (m, n)."""
+    """min over |S| <= n_nonzero of c(S), for y (n,) with y'y = n, and X (m, n)."""
 
     X: Standardised
     y: Vector

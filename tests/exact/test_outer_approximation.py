@@ -16,7 +16,7 @@ NOWHERE = np.empty(0, np.int64)
 def solve(case: Case, *, warm_start: np.ndarray = NOWHERE, seconds: float = 30.0) -> Outcome[SparseFit]:
     return fit_outer_approximation(
         case.X,
-        case.y,
+        case.y - case.y.mean(),
         n_nonzero=case.n_nonzero,
         gamma=case.gamma,
         warm_start=warm_start,

@@ -1,0 +1,62 @@
+"""SR-REL for logistic loss: the boolean relaxation's dual sub-gradient, then exchanges until none helps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.losses.logistic import Margin
+from backbone_dask.subproblems.logistic_ascent import ascend
+from backbone_dask.subproblems.logistic_polish import polish, trim
+from backbone_dask.subproblems.logistic_task import Choice, Task
+from backbone_dask.subproblems.products import Positions
+from backbone_dask.threads import one_blas_thread
+from backbone_dask.values import CandidateIds, SparseFit, Standardised
+
+
+def fit_logistic_relaxation(
+    X: Standardised,
+    margin: Margin,
+    *,
+    n_nonzero: int,
+    gamma: float | None,
+    start: CandidateIds | None = None,
+    seed: int,
+) -> SparseFit:
+    """The best support found of at most `n_nonzero` rows of X, with its ridge weights and c(S).
+
+    X has shape (features, samples). `gamma` is the ridge weight, 1/sqrt(samples) if None. `start` holds positions in X
+    of a support to start from, of any size, such as the answer for another k or gamma; without it the relaxation's
+    dual gives one. The free part is `losses.logistic.free_part` at the weights. Constant columns are never chosen, so
+    the support may be smaller than asked. Nothing is drawn: `seed` is there because the protocol has it.
+    """
+    _check(X, margin, n_nonzero, gamma)
+    # The bits of a BLAS product depend on the number of threads.
+    with one_blas_thread():
+        ridge = 1 / math.sqrt(margin.y.size) if gamma is None else gamma
+        task = Task(np.ascontiguousarray(X, np.float32), margin, n_nonzero, ridge)
+        first = ascend(task) if start is None else _started(task, np.asarray(start, np.int64))
+        choice = trim(task, polish(task, first))
+    return SparseFit(X.shape[0], choice.columns, choice.fit.weights, choice.fit.objective)
+
+
+def _started(task: Task, start: Positions) -> Choice:
+    """The fit on a start, less the features that cost least if it is too large."""
+    columns = np.unique(start)
+    choice = task.choose(columns[task.X[columns].any(axis=1)], task.nothing())
+    while choice.columns.size > task.n_nonzero:
+        order = np.argsort(choice.fit.removal_cost, kind="stable")
+        leaving = max(1, (choice.columns.size - task.n_nonzero) // 2)
+        choice = task.choose(np.delete(choice.columns, order[:leaving]), choice)
+    return choice
+
+
+def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float | None) -> None:
+    if X.ndim != 2 or margin.y.shape != (X.shape[1],):
+        raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit {margin.y.size} labels")
+    if n_nonzero < 1:
+        raise InvalidSettingError(f"n_nonzero must be at least 1, not {n_nonzero}")
+    if gamma is not None and not 0 < gamma < math.inf:
+        raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")

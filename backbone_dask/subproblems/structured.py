@@ -1,0 +1,87 @@
+"""SR-REL for sparse regression with structure: groups of features that enter together, weights that keep their sign."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.losses.squared import Vector
+from backbone_dask.structure import Structure
+from backbone_dask.subproblems.products import Positions
+from backbone_dask.subproblems.structured_ascent import ascend_groups
+from backbone_dask.subproblems.structured_polish import polish_groups, truncated
+from backbone_dask.subproblems.structured_task import NOTHING, GroupChoice, StructuredTask
+from backbone_dask.subproblems.task import Task
+from backbone_dask.threads import one_blas_thread
+from backbone_dask.values import CandidateIds, SparseFit, Standardised, Target
+
+
+def fit_structured(
+    X: Standardised,
+    y: Target,
+    structure: Structure,
+    *,
+    n_nonzero: int,
+    gamma: float,
+    start: CandidateIds | None = None,
+    seed: int,
+) -> SparseFit:
+    """The best support found of at most `n_nonzero` groups of rows of X, with its weights and c(S).
+
+    X has shape (features, samples); y, shape (samples,), is used as given. `start` holds positions in X whose groups
+    the search may begin from. The support has the columns with a weight: constant columns never, and with
+    `structure.nonnegative` only those whose weight is positive. Where weights may have any sign, no swap of one group
+    for another lowers c(S) by more than the rounding of single precision; where they may not, none of the most
+    promising ones does. Nothing is drawn: `seed` is there because the protocol has it.
+    """
+    _check(X, y, structure, n_nonzero, gamma)
+    scaled, scale = _unit(np.asarray(y, np.float64))
+    if scale == 0:
+        return SparseFit(X.shape[0], NOTHING, np.empty(0), 0.0)
+    # The bits of a BLAS product depend on the number of threads.
+    with one_blas_thread():
+        task = StructuredTask(Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, gamma), structure)
+        begun = _begin(task, NOTHING if start is None else start)
+        return _model(task, truncated(task, polish_groups(task, begun)), scale)
+
+
+def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
+    """The better of what the ascent finds and the groups to start from."""
+    found, groups = ascend_groups(task), task.structure.groups_of(start)
+    given = truncated(task, task.choose(task.pool(groups), groups))
+    return given if given.beats(found) else found
+
+
+def _unit(y: Vector) -> tuple[Vector, float]:
+    """z and scale with y = scale * z and z'z = n; scale is 0 for zeros."""
+    # The largest value goes first, so that squares neither overflow nor vanish.
+    peak = float(np.abs(y).max(initial=0.0))
+    if peak == 0:
+        return y, 0.0
+    size = float(np.linalg.norm(y / peak)) / math.sqrt(y.size)
+    return y / peak / size, peak * size
+
+
+def _model(task: StructuredTask, choice: GroupChoice, scale: float) -> SparseFit:
+    """In the units of y, with the objective taken from the samples: free of the cancellation in y'y/2 - b'w/2."""
+    residual, weights = task.residual(choice), choice.weights
+    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * task.plain.gamma)
+    kept = weights * scale != 0
+    return SparseFit(
+        task.plain.X.shape[0], choice.columns[kept], weights[kept] * scale, objective * scale * scale
+    )
+
+
+def _check(X: Standardised, y: Target, structure: Structure, n_nonzero: int, gamma: float) -> None:
+    if X.ndim != 2 or y.shape != (X.shape[1],):
+        raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit y of shape {y.shape}")
+    if structure.n_columns != X.shape[0]:
+        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
+    if not np.isfinite(y).all():
+        raise InvalidDataError("y holds values that are not finite; drop those samples first")
+    if n_nonzero < 1:
+        raise InvalidSettingError(f"n_nonzero must be at least 1 group, not {n_nonzero}")
+    if not 0 < gamma < math.inf:
+        raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")
