@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
 
+from backbone_dask.adjustment import orthonormal
 from backbone_dask.algorithm.hierarchy import union
 from backbone_dask.algorithm.ranking import survivors, top
 from backbone_dask.protocols import FitSubproblem, Panel, Screen
@@ -14,7 +14,7 @@ from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.survivors import compact
 from backbone_dask.runtime.tasks import solve_subproblem, standardised_columns
-from backbone_dask.screens.panels import ConditionalPanel
+from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.subproblems.relaxation import relevant_of
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Ranking, Screening, SparseFit, Standardised, Subproblem, Target
@@ -55,11 +55,11 @@ class IterativeScreen:
 
 def conditional_panel(columns: Standardised, y: Target) -> Panel:
     """Partial correlation with y given standardised columns (features, samples)."""
-    centred = y - y.mean()
+    ones = np.ones((1, y.size))
+    basis = orthonormal(np.vstack([ones, columns.astype(np.float64)]))
     with one_blas_thread():
-        basis = qr(columns.T.astype(np.float64), mode="economic", pivoting=True)[0].T
-        residual = centred - (basis @ centred) @ basis
-    return ConditionalPanel(basis, residual)
+        residual = y - (basis @ y) @ basis
+    return ScorePanel(ones[0], basis, residual)
 
 
 def _quota(keep: int, rounds: int, done: int) -> int:

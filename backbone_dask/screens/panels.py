@@ -105,24 +105,33 @@ class SubsetsPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionalPanel:
-    """|partial correlation| of X_j with y given columns that are in the model.
+class ScorePanel:
+    """The score test of every column, given what is in the model: |x'v| / sqrt(x'Hx - |B x|^2), as a correlation.
 
-    `basis` is orthonormal, shape (directions, samples), and spans the centred columns; `residual` is y without its part
-    in that span. A column that lies in the span itself scores 0.
+    H weighs the samples by the curvature of the loss at that model, and v is minus the loss's gradient there. In terms
+    of root = sqrt(H): `basis` is orthonormal, shape (directions, samples), and spans root * (what is in the model), so
+    B = basis * root; `residual` = v / root is orthogonal to it. With squared loss it is the partial correlation. A
+    column in the span itself scores 0. `centred`: the model has an intercept, so that the mean of a column is no matter.
     """
 
+    root: Target
     basis: FloatMatrix
     residual: Target
+    centred: bool = True
 
     @property
     def n_questions(self) -> int:
         return 1
 
     def __call__(self, columns: Columns) -> FloatMatrix:
-        unit = self.residual / np.sqrt(np.sum(self.residual * self.residual))
-        sums = weighted_sums(columns, np.vstack([unit, self.basis]))
-        whole = columns.scale**2 * self.residual.size
+        length = np.sqrt(np.sum(self.residual * self.residual))
+        unit = self.residual / length if length > 0 else self.residual
+        rows, curvature = np.vstack([unit, self.basis]) * self.root, (self.root**2)[None]
+        sums, whole = weighted_sums(columns, rows), weighted_squares(columns, curvature)[0]
+        if not self.centred:
+            inside = weighted_sums(columns, curvature)[0]
+            whole = whole + columns.mean * (2 * inside + columns.mean * curvature.sum())
+            sums = sums + columns.mean * rows.sum(axis=1, keepdims=True)
         left = whole - (sums[1:] ** 2).sum(axis=0)
         # What is left of a column inside the span is rounding.
         return _ratio(np.abs(sums[:1]), np.sqrt(np.where(left > 1e-4 * whole, left, 0)))

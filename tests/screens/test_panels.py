@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from backbone_dask.adjustment import orthonormal
 from backbone_dask.columns import measured
 from backbone_dask.screens.correlation import correlation
-from backbone_dask.screens.panels import ConditionalPanel, FoldsPanel, SubsetsPanel, TargetsPanel
+from backbone_dask.screens.panels import FoldsPanel, ScorePanel, SubsetsPanel, TargetsPanel
 
 N, P = 203, 60
 
@@ -92,18 +93,27 @@ def test_missing_codes_stand_for_the_mean(targets, folds):
         np.testing.assert_allclose(panel(columns), panel(plain), atol=1e-5)
 
 
-def test_partial_correlation_by_regression(columns, targets):
-    """The literal definition: the correlation of what two regressions leave over."""
-    given = np.vstack([np.ones(N), columns.values[[10, 20, 30]].astype(float)]).T
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_partial_correlation_by_regression(columns, targets, weighted, intercept):
+    """The literal definition: the correlation of what two weighted regressions leave over."""
+    weights = np.random.default_rng(4).exponential(size=N) if weighted else np.ones(N)
+    root = np.sqrt(weights)
+    ones = [np.ones(N)] if intercept else []
+    given = np.vstack([*ones, columns.values[[10, 20, 30]].astype(float)]).T * root[:, None]
 
     def left_over(v):
-        return v - given @ np.linalg.lstsq(given, v)[0]
+        return root * v - given @ np.linalg.lstsq(given, root * v)[0]
 
     y = left_over(targets[0])
-    centred = given[:, 1:] - given[:, 1:].mean(0)
-    basis = np.linalg.qr(centred)[0].T
-    found = ConditionalPanel(basis, y)(columns)[0]
+    found = ScorePanel(root, orthonormal(given.T), y, intercept)(columns)[0]
     for j in (0, 5, 40, 59):
         x = left_over(columns.values[j].astype(float))
         assert found[j] == pytest.approx(abs(x @ y) / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-4)
-    assert (found[[3, 10, 20, 30]] < 1e-6).all()
+    assert (found[[10, 20, 30]] < 1e-6).all()
+    if intercept:
+        assert found[3] < 1e-6
+
+
+def test_nothing_left_to_explain_scores_zero(columns):
+    assert (ScorePanel(np.ones(N), np.full((1, N), N**-0.5), np.zeros(N))(columns) == 0).all()

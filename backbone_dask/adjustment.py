@@ -1,0 +1,163 @@
+"""Sample weights, and what is in every model without a penalty: the intercept and covariates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from backbone_dask.columns import Columns
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.threads import one_blas_thread
+from backbone_dask.values import Standardised, Target
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+ROWS_AT_A_TIME = 256
+# What is left of a column in the span of the covariates is the rounding of float32.
+_LEAST_LEFT = 1e-4
+_DEPENDENT = 1e-10
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """What the fit of every support shares.
+
+    Attributes
+    ----------
+    weights : array (samples,), >= 0
+        A sample of weight 2 counts as two samples.
+    free : array (rows, samples)
+        In every model, unpenalised: the ones of the intercept first, if there is one, then covariates.
+    has_intercept : bool
+    """
+
+    weights: Vector
+    free: Matrix
+    has_intercept: bool
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.weights.size)
+
+    @property
+    def total(self) -> float:
+        """How many samples the weights stand for."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether there is an intercept and nothing else: standardising columns is all that is left to do."""
+        return self.has_intercept and len(self.free) == 1 and bool((self.weights == 1).all())
+
+    @cached_property
+    def root(self) -> Vector:
+        return np.asarray(np.sqrt(self.weights))
+
+    @cached_property
+    def basis(self) -> Matrix:
+        """Orthonormal rows that span root * free; covariates that depend on each other count once."""
+        return orthonormal(self.free * self.root)
+
+    def target(self, y: Target) -> Target:
+        """root * y without its part in the span of root * free: what a squared loss is left to explain."""
+        with one_blas_thread():
+            return np.asarray(_without(self.root * y, self.basis))
+
+    def projected(self, columns: Columns) -> Standardised:
+        """root * X_j without its part in the span, at the length sqrt(n); all zero for a column in the span.
+
+        The sum of squared errors of a model of these rows for `target` is the weighted one of the model with its best
+        intercept and covariates: a solver need not know of any of them.
+        """
+        if self.is_plain:
+            return columns.standardised()
+        with one_blas_thread():
+            return np.concatenate([np.empty((0, self.n_samples), np.float32), *self._strips(columns)])
+
+    def projected_scale(self, columns: Columns) -> Vector:
+        """What `projected` divides each column by; 0 for one in the span."""
+        with one_blas_thread():
+            return self._projected_strip(columns)[1]
+
+    def gamma(self, gamma: float) -> float:
+        """The ridge weight for rows of length sqrt(n) that is `gamma` for rows of length sqrt(total)."""
+        return gamma * self.total / self.n_samples
+
+    def free_part(self, rest: Target) -> Vector:
+        """Coefficients of the free rows that explain `rest`, the target without the model's columns."""
+        with one_blas_thread():
+            return np.asarray(np.linalg.lstsq((self.free * self.root).T, self.root * rest)[0])
+
+    def _strips(self, columns: Columns) -> list[Standardised]:
+        starts = range(0, columns.n_features, ROWS_AT_A_TIME)
+        return [self._projected_strip(columns[start : start + ROWS_AT_A_TIME])[0] for start in starts]
+
+    def _projected_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
+        rows = columns.standardised().astype(np.float64)
+        if not self.has_intercept:
+            rows += np.divide(columns.mean, columns.scale, out=np.zeros(len(rows)), where=columns.scale > 0)[:, None]
+            rows[columns.scale == 0] = 0
+        rows *= self.root
+        before = _lengths(rows)
+        rows = _without(rows, self.basis)
+        left = _lengths(rows)
+        left[left <= _LEAST_LEFT * before] = 0
+        rows *= np.divide(1.0, left, out=np.zeros_like(left), where=left > 0)[:, None]
+        return rows.astype(np.float32), left * columns.scale
+
+
+def adjustment(
+    n_samples: int, *, sample_weight: Any = None, covariates: Any = None, fit_intercept: bool = True
+) -> Adjustment:
+    """Check sample weights (samples,) and covariates (samples, q), and put them together."""
+    weights = np.ones(n_samples) if sample_weight is None else _checked_weights(sample_weight, n_samples)
+    ones = [np.ones(n_samples)] if fit_intercept else []
+    rows = _checked_covariates(covariates, n_samples) if covariates is not None else np.empty((0, n_samples))
+    return Adjustment(weights, np.array([*ones, *rows]).reshape(-1, n_samples), fit_intercept)
+
+
+def orthonormal(rows: Matrix) -> Matrix:
+    """An orthonormal basis of the span of some rows, as rows."""
+    if not len(rows):
+        return rows
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    with one_blas_thread():
+        q, r, _ = qr((rows / np.where(lengths > 0, lengths, 1)).T, mode="economic", pivoting=True)
+    return np.asarray(q[:, np.abs(np.diagonal(r)) > _DEPENDENT].T)
+
+
+def _without(rows: Any, basis: Matrix) -> Any:
+    return rows - (rows @ basis.T) @ basis
+
+
+def _lengths(rows: Matrix) -> Vector:
+    return np.asarray(np.sqrt(np.einsum("ji,ji->j", rows, rows) / rows.shape[1]))
+
+
+def _checked_weights(sample_weight: Any, n_samples: int) -> Vector:
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_samples,):
+        raise InvalidDataError(f"sample_weight has shape {weights.shape}, the table has {n_samples} samples")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise InvalidDataError(f"sample_weight is {weights[wrong[0]]:g} at sample {wrong[0]}; it must be 0 or more")
+    if not weights.any():
+        raise InvalidDataError("every sample_weight is 0; at least one sample must count")
+    return weights
+
+
+def _checked_covariates(covariates: Any, n_samples: int) -> Matrix:
+    table = np.asarray(covariates, np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or table.shape[0] != n_samples:
+        raise InvalidDataError(f"covariates have shape {table.shape}, the table has {n_samples} samples")
+    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if wrong.size:
+        raise InvalidDataError(f"covariates contain NaN or infinity at sample {wrong[0]}; clean them first")
+    return table.T
