@@ -111,7 +111,7 @@ class ScorePanel:
     H weighs the samples by the curvature of the loss at that model, and v is minus the loss's gradient there. In terms
     of root = sqrt(H): `basis` is orthonormal, shape (directions, samples), and spans root * (what is in the model), so
     B = basis * root; `residual` = v / root is orthogonal to it. With squared loss it is the partial correlation. A
-    column in the span itself scores 0. `centred`: the model has an intercept, so that the mean of a column is no matter.
+    column in the span itself scores 0. `centred`: the model has an intercept, and the mean of a column does not matter.
     """
 
     root: Target

@@ -67,7 +67,7 @@ def test_with_an_intercept_alone_nothing_but_standardising_is_left():
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_a_weight_of_two_is_two_samples(intercept):
-    X, y, _, C = data()
+    X, _, _, C = data()
     weights = np.random.default_rng(1).integers(0, 4, N).astype(float)
     often = np.repeat(np.arange(N), weights.astype(int))
     whole = adjustment(N, sample_weight=weights, covariates=C, fit_intercept=intercept)
