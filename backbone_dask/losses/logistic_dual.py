@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import entr, logit
 
 from backbone_dask.losses.logistic import Margin, dual_vector, free_part
@@ -50,6 +51,23 @@ def predictor_of(margin: Margin, a: Vector) -> Vector:
     """The u (n,) whose dual vector is a; finite, also where a is at an end of its box."""
     q = np.clip(shares(margin, a), np.finfo(np.float64).tiny, None)
     return np.asarray(-margin.y * logit(q))
+
+
+def best_length(margin: Margin, a: Vector, top: float) -> float:
+    """The t > 0 with the largest sum_i s_i H(t q_i) - t^2/2 top, for t a inside its box."""
+    q = shares(margin, a)
+    used = q > 0
+    q, sized = q[used], margin.weights[used] * q[used]
+    if q.size == 0:
+        return 1.0
+
+    def slope(t: float) -> float:
+        return float(sized @ (np.log1p(-t * q) - np.log(t * q))) - t * top
+
+    low, high = 1e-12, (1 - 1e-9) / q.max()
+    if slope(low) <= 0 or slope(high) >= 0:
+        return low if slope(low) <= 0 else float(high)
+    return float(brentq(slope, low, high, rtol=1e-3))
 
 
 def feasible(margin: Margin, a: Vector) -> Feasible:

@@ -93,9 +93,7 @@ def _inverse(task: Task, choice: Choice, h: Vector) -> Matrix:
     return np.asarray(cho_solve(cho_factor(hessian), np.eye(len(hessian))))
 
 
-def _falls(
-    task: Task, choice: Choice, inverse: Matrix, products: Matrix, squares: Vector, scores: Vector
-) -> Matrix:
+def _falls(task: Task, choice: Choice, inverse: Matrix, products: Matrix, squares: Vector, scores: Vector) -> Matrix:
     """Fall of the model if column j replaces member i, shape (rows, q).
 
     With A the inverse Hessian, u = A D'H X_j over support and basis, and s = X_j'H X_j + 1/gamma - u'D'H X_j: once i

@@ -1,0 +1,210 @@
+"""Outer approximation of the reduced problem with logistic loss: cuts from below, supports from above."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.exact.cuts import Cut
+from backbone_dask.exact.exclusion import excluding_cuts
+from backbone_dask.exact.face import Face
+from backbone_dask.exact.gram import Positions
+from backbone_dask.exact.highs import Master
+from backbone_dask.exact.incumbent import round_up
+from backbone_dask.exact.logistic_data import Incumbent, LogisticData
+from backbone_dask.exact.logistic_incumbent import improve, neighbours, quadratic_model
+from backbone_dask.exact.logistic_model import Metric
+from backbone_dask.exact.logistic_perspective import solve_logistic_relaxation
+from backbone_dask.losses.logistic import Margin, free_part, value
+from backbone_dask.threads import one_blas_thread
+from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Termination
+
+_NEIGHBOUR_CUTS = 10
+_PROGRESS = 0.05
+"""A round counts as progress when it takes this share off the gap."""
+_CLOSEST = 1e-12
+"""A bound nearer to the objective than this, relatively, is rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """When a search may stop."""
+
+    tolerance: float
+    deadline: float
+
+    def reached(self, gap: float) -> Termination | None:
+        if gap <= self.tolerance:
+            return Termination.PROVEN
+        return Termination.TIME_LIMIT if time.monotonic() >= self.deadline else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    incumbent: Incumbent
+    bound: float
+    termination: Termination
+    rounds: int
+
+
+def fit_logistic_outer_approximation(
+    X: Standardised,
+    margin: Margin,
+    *,
+    n_nonzero: int,
+    gamma: float,
+    warm_start: CandidateIds,
+    seconds: float,
+    gap_tolerance: float,
+) -> Outcome[SparseFit]:
+    """Best ridge fit on at most `n_nonzero` rows of X with logistic loss, and a proven lower bound for its objective.
+
+    `warm_start` holds positions in X, of any number. The free part is `losses.logistic.free_part` at the weights.
+    Equal inputs give equal results unless time is what ends it. Where the basis alone separates the labels nothing is
+    proven but that the objective is positive.
+    """
+    started = time.monotonic()
+    _check(X, margin, n_nonzero, gamma)
+    limits = _Limits(gap_tolerance, started + seconds)
+    usable = np.flatnonzero(X.any(axis=1))
+    warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
+    with one_blas_thread():
+        answer = _solve(LogisticData.of(X[usable], margin, gamma), n_nonzero, warm, limits)
+        model = _model(X, margin, gamma, usable[answer.incumbent.support], answer.incumbent)
+    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+
+
+def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float) -> None:
+    if X.ndim != 2 or margin.y.shape != (X.shape[1],):
+        raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit {margin.y.size} labels")
+    if n_nonzero < 1:
+        raise InvalidSettingError(f"n_nonzero must be at least 1, not {n_nonzero}")
+    if not 0 < gamma < math.inf:
+        raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")
+
+
+def _model(X: Standardised, margin: Margin, gamma: float, support: Positions, found: Incumbent) -> SparseFit:
+    """The fit with the objective that its weights have with the best free part."""
+    weights = found.fit.weights
+    offset = weights @ X[support].astype(np.float64)
+    u = offset + free_part(margin, offset) @ margin.basis
+    return SparseFit(X.shape[0], support, weights, value(margin, u) + float(weights @ weights) / (2 * gamma))
+
+
+def _outcome(answer: _Answer, model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
+    """Why it stopped is judged by the gap of the model as it is reported."""
+    bound = min(answer.bound, model.objective * (1 - _CLOSEST))
+    outcome = Outcome(model, model.objective, bound, answer.termination, answer.rounds, seconds)
+    ended = answer.termination
+    if outcome.gap <= max(tolerance, _CLOSEST):
+        ended = Termination.PROVEN
+    elif ended is Termination.PROVEN:
+        ended = Termination.ROUND_LIMIT
+    return Outcome(model, model.objective, bound, ended, answer.rounds, seconds)
+
+
+def _solve(data: LogisticData, n_nonzero: int, warm: Positions, limits: _Limits) -> _Answer:
+    if data.n_features <= n_nonzero:
+        return _everything(data)
+    return _Search(data, n_nonzero, limits).run(warm)
+
+
+def _everything(data: LogisticData) -> _Answer:
+    """With room for every feature the fit on all of them is optimal: more features never cost more."""
+    incumbent = data.evaluate(np.arange(data.n_features))
+    bound = data.cut_at(incumbent).bound(Face.whole(data.n_features, data.n_features))
+    return _Answer(incumbent, max(bound, 0.0), Termination.ROUND_LIMIT, 0)
+
+
+class _Search:
+    """The state of one search: best support, best bound, and the supports whose cuts the master has."""
+
+    def __init__(self, data: LogisticData, n_nonzero: int, limits: _Limits) -> None:
+        self.data, self.n_nonzero, self.limits = data, n_nonzero, limits
+        self.incumbent = data.evaluate(np.empty(0, np.int64))
+        self.whole = Face.whole(data.n_features, n_nonzero)
+        self.relaxation = solve_logistic_relaxation(data, self.whole, deadline=limits.deadline)
+        self.relax = partial(
+            solve_logistic_relaxation,
+            data,
+            metric=Metric.at(data, data.predictor(self.relaxation.weights)),
+            deadline=limits.deadline,
+        )
+        self.bound = max(self.relaxation.bound, 0.0)
+        self.cuts: list[Cut] = [self.relaxation.cut]
+        self.visited: set[bytes] = set()
+
+    @property
+    def gap(self) -> float:
+        """Relative to the objective, which is positive."""
+        return max(self.incumbent.objective - self.bound, 0.0) / max(self.incumbent.objective, np.finfo(float).tiny)
+
+    def run(self, warm: Positions) -> _Answer:
+        self._descend(warm)
+        self._descend(round_up(self.relaxation.z, self.n_nonzero))
+        ended, rounds = self.limits.reached(self.gap), 0
+        if ended is None:
+            ended, rounds = self._rounds()
+        return _Answer(self.incumbent, self.bound, ended, rounds)
+
+    def _rounds(self) -> tuple[Termination, int]:
+        """Solve masters until a limit is reached, no new cut is left, or the gap stands still."""
+        self._add_neighbours()
+        master = Master(self.data.n_features, self.n_nonzero, unit=self.incumbent.objective, floor=self.bound)
+        patience = _patience(self.data.n_features)
+        rounds, marked, mark, fresh = 0, 0, self.gap, True
+        while rounds - marked < patience:
+            rounds, was_fresh, fresh = rounds + 1, fresh, self._round(master, tight=not fresh)
+            if (ended := self.limits.reached(self.gap)) is not None:
+                return ended, rounds
+            if self.gap < (1 - _PROGRESS) * mark:
+                mark, marked = self.gap, rounds
+            if not (fresh or was_fresh):
+                break
+        return Termination.ROUND_LIMIT, rounds
+
+    def _round(self, master: Master, *, tight: bool) -> bool:
+        """One master and the cuts at what it found; whether there was any that it did not have."""
+        for cut in self.cuts:
+            master.add_cut(cut)
+        self.cuts.clear()
+        mip_gap = self.limits.tolerance / 4 if tight else max(self.limits.tolerance / 4, self.gap / 5)
+        seconds = self.limits.deadline - time.monotonic()
+        found = master.solve(seconds=seconds, mip_gap=mip_gap, start=self.incumbent.support)
+        self.bound = max(self.bound, found.bound)
+        self._exclude(found.support)
+        self._add_cut(self.data.evaluate(found.support, self.incumbent))
+        self._descend(found.support)
+        return bool(self.cuts)
+
+    def _exclude(self, support: Positions) -> None:
+        if support.tobytes() not in self.visited:
+            goal = (1 - self.limits.tolerance / 2) * self.incumbent.objective
+            self.cuts += excluding_cuts(self.relax, self.whole, self.relaxation, support, goal)
+
+    def _descend(self, support: Positions) -> None:
+        """The local optimum below a support becomes a cut, and the incumbent if it is better."""
+        found = improve(self.data, support, self.n_nonzero, self.limits.deadline)
+        if found.objective < self.incumbent.objective:
+            self.incumbent = found
+        self._add_cut(found)
+
+    def _add_neighbours(self) -> None:
+        gram = quadratic_model(self.data, self.incumbent)
+        for support in neighbours(self.data, gram, self.incumbent, _NEIGHBOUR_CUTS):
+            self._add_cut(self.data.evaluate(support, self.incumbent))
+
+    def _add_cut(self, found: Incumbent) -> None:
+        if found.support.tobytes() not in self.visited:
+            self.visited.add(found.support.tobytes())
+            self.cuts.append(self.data.cut_at(found))
+
+
+def _patience(n_features: int) -> int:
+    """Rounds without progress that are worth while: many where they take milliseconds, few where they take longer."""
+    return max(6, 1000 // n_features)
