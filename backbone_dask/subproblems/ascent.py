@@ -50,14 +50,26 @@ def _gradient(task: Task, a: Vector, top: Vector, rows: Matrix) -> Vector:
     return task.y - a - task.gamma * (top @ rows)
 
 
-def ascend(task: Task) -> Choice:
-    """The best support met on the way up the dual, one pass over X a round."""
+@dataclass(frozen=True, slots=True)
+class Ascent:
+    """The best support met on the way up the dual, and z (m,): the share of the rounds whose support held a column.
+
+    z is the averaged point of the relaxation: it is in [0, 1], and its sum is at most n_nonzero.
+    """
+
+    best: Choice
+    z: Vector
+
+
+def ascend(task: Task) -> Ascent:
+    """Climb the dual, one pass over X a round."""
     best, bound, reach = task.nothing(), 0.0, FIRST_REACH
     a, total = task.y, np.zeros_like(task.y)
-    seen = {best.columns.tobytes()}
+    seen, rounds_in, done = {best.columns.tobytes()}, np.zeros(task.X.shape[0]), 0
     for done in range(1, ROUNDS + 1):
         point = dual_point(task, a)
         bound = max(bound, point.bound)
+        rounds_in[point.support] += 1
         best = _better(task, best, point.support, seen)
         if best.fit.objective - bound <= RELATIVE_GAP * best.fit.objective + NEGLIGIBLE * task.yy:
             break
@@ -65,7 +77,7 @@ def ascend(task: Task) -> Choice:
         a = point.a + _step(point, min(best.fit.objective, bound * (1 + reach))) * point.gradient
         if done % ROUNDS_TO_RESTART == 0:
             a, total, reach = total / ROUNDS_TO_RESTART, np.zeros_like(a), reach / 2
-    return best
+    return Ascent(best, rounds_in / done)
 
 
 def _better(task: Task, best: Choice, support: Positions, seen: set[bytes]) -> Choice:

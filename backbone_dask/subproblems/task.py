@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.losses.squared import Matrix, RidgeFit, Vector, ridge
 from backbone_dask.subproblems.products import Positions
-from backbone_dask.values import Standardised
+from backbone_dask.values import SparseFit, Standardised, Target
 
 NEGLIGIBLE = 1e-12
 """Differences below this share of what a model explains are rounding."""
@@ -75,3 +77,56 @@ class Task:
     def residual(self, choice: Choice) -> Vector:
         """y - X_S w: the dual vector of a support."""
         return self.y - choice.fit.weights @ self.rows(choice.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """A task whose y was divided by `scale`; 0 for a y of zeros, which leaves nothing to explain."""
+
+    task: Task
+    scale: float
+
+    def answer(self, choice: Choice) -> SparseFit:
+        """The fit in the units of y."""
+        weights = choice.fit.weights * self.scale
+        kept = weights != 0
+        objective = choice.fit.objective * self.scale * self.scale
+        return SparseFit(self.task.X.shape[0], choice.columns[kept], weights[kept], objective)
+
+
+def normalised(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> Normalised:
+    """The task of X (m, n) and y (n,), checked; gamma is 1/sqrt(n) if None."""
+    _check(X, y, n_nonzero, gamma)
+    scaled, scale = _unit(np.asarray(y, np.float64))
+    task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(gamma, n_nonzero, y.size))
+    return Normalised(task, scale)
+
+
+def _check(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> None:
+    if X.ndim != 2 or y.shape != (X.shape[1],):
+        raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit y of shape {y.shape}")
+    if not np.isfinite(y).all():
+        raise InvalidDataError("y holds values that are not finite; drop those samples first")
+    if n_nonzero < 1:
+        raise InvalidSettingError(f"n_nonzero must be at least 1, not {n_nonzero}")
+    if gamma is not None and not 0 < gamma < math.inf:
+        raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")
+
+
+def _unit(y: Vector) -> tuple[Vector, float]:
+    """z and scale with y = scale * z and z'z = n; zeros and 0 for a y of zeros."""
+    # The largest value goes first, so that squares neither overflow nor vanish.
+    size = float(np.abs(y).max(initial=0.0))
+    if size == 0:
+        return np.zeros_like(y), 0.0
+    z = y / size
+    spread = float(np.sqrt(z @ z / z.size))
+    return z / spread, spread * size
+
+
+def _usable(gamma: float | None, n_nonzero: int, n_samples: int) -> float:
+    if gamma is None:
+        return 1 / math.sqrt(max(n_samples, 1))
+    # G_SS has eigenvalues up to k n: a smaller 1/gamma would vanish in their rounding, and with it the factorisation
+    # of columns that depend on each other. At the other end, squares of weights must not underflow.
+    return min(max(gamma, 1e-100), 1e11 / (n_nonzero * max(n_samples, 1)))

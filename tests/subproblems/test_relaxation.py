@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
-from backbone_dask.subproblems.ascent import dual_point
+from backbone_dask.subproblems.ascent import ascend, dual_point
 from backbone_dask.subproblems.products import correlate, largest
-from backbone_dask.subproblems.relaxation import fit_relaxation, relevant_of
+from backbone_dask.subproblems.relaxation import fit_relaxation, relevant_of, started
 from backbone_dask.subproblems.swaps import Neighbours, best_partners
 from backbone_dask.subproblems.task import Task
 from backbone_dask.values import SparseFit
@@ -311,3 +311,57 @@ def test_neighbours_of_another_support_are_those_made_afresh() -> None:
     first, second = np.array([1, 5, 8]), np.array([0, 5, 7, 8])
     after = Neighbours.none(X).of(X, first).of(X, second)
     np.testing.assert_allclose(after.products, X @ X[second].T, rtol=1e-5, atol=1e-4)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.lists(st.integers(0, 24), max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_a_start_of_any_size_is_matched_or_beaten(seed: int, k: int, start: list[int]) -> None:
+    X, y, _ = planted(seed, n=20, p=25, k=4, rho=0.8, snr=1.0)
+    found = fit_relaxation(X, y, n_nonzero=k, gamma=0.3, seed=0, start=np.array(start, np.int64))
+    check_promises(X, y, k, 0.3, found)
+    if len(set(start)) <= k:
+        assert found.objective <= literal_objective(X, y, np.unique(start).astype(int), 0.3) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("seed", [76, 90, 250, 382])
+def test_the_best_of_all_supports_is_kept_where_the_search_alone_misses_it(seed: int) -> None:
+    X, y, _ = planted(seed, n=16, p=12, k=4, rho=0.95, snr=1.0)
+    best = min(itertools.combinations(range(12), 4), key=lambda s: literal_objective(X, y, np.array(s), 0.5))
+    assert fit(X, y, 4, 0.5).support.tolist() != list(best)
+    warm = fit_relaxation(X, y, n_nonzero=4, gamma=0.5, seed=0, start=np.array(best))
+    assert warm.support.tolist() == list(best)
+
+
+def test_a_start_that_is_too_small_grows_and_one_too_large_shrinks() -> None:
+    X, y, _ = planted(23, n=40, p=12, k=3, rho=0.3, snr=2.0)
+    X[4] = 0
+    task = Task(X, y, 3, 0.2)
+    assert started(task, np.array([], np.int64)).columns.tolist() == np.sort(np.argsort(-np.abs(X @ y))[:3]).tolist()
+    assert started(task, np.array([4, 7])).columns.size == 3
+    rows = X.astype(float)
+    inverse = np.linalg.inv(rows @ rows.T + np.eye(12) / 0.2)
+    costs = (inverse @ rows @ y) ** 2 / np.diagonal(inverse)
+    assert started(task, np.arange(12)).columns.tolist() == np.sort(np.argsort(-costs)[:3]).tolist()
+
+
+@pytest.mark.parametrize("start", [[-1], [2, 12]])
+def test_a_start_outside_of_the_columns_is_refused(start: list[int]) -> None:
+    X, y, _ = planted(24, n=40, p=12, k=3, rho=0.3, snr=2.0)
+    with pytest.raises(InvalidSettingError, match="12 columns"):
+        fit_relaxation(X, y, n_nonzero=3, gamma=None, seed=0, start=np.array(start))
+
+
+def test_the_averaged_z_is_a_point_of_the_relaxation() -> None:
+    X, y, truth = planted(25, n=200, p=300, k=5, rho=0.5, snr=5.0)
+    z = ascend(Task(X, y, 5, 0.05)).z
+    assert z.shape == (300,)
+    assert z.min() >= 0
+    assert z.max() <= 1
+    assert z.sum() <= 5 * (1 + 1e-12)
+    assert (z[truth] > 0.5).all()
+
+
+def test_the_averaged_z_counts_the_supports_of_the_rounds() -> None:
+    """One round proves a single column that explains everything; it is then all of the average."""
+    X, _, _ = planted(26, n=30, p=4, k=1, rho=0.0, snr=1.0)
+    assert ascend(Task(X, X[2].astype(float), 1, 1e9)).z.tolist() == [0, 0, 1, 0]
