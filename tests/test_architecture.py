@@ -15,7 +15,7 @@ import backbone_dask
 PACKAGE = "backbone_dask"
 ROOT = Path(backbone_dask.__file__).parent
 
-VOCABULARY = {"values", "columns", "adjustment", "protocols", "settings", "errors", "registry", "threads"}
+VOCABULARY = {"values", "columns", "adjustment", "protocols", "settings", "errors", "registry", "structure", "threads"}
 CORE = VOCABULARY | {"algorithm"}
 MATHS = {"screens", "subproblems", "exact"}
 FUNCTIONS = CORE | MATHS | {"losses", "store", "runtime"}

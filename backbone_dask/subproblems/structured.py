@@ -42,9 +42,10 @@ def fit_structured(
         return SparseFit(X.shape[0], NOTHING, np.empty(0), 0.0)
     # The bits of a BLAS product depend on the number of threads.
     with one_blas_thread():
-        task = StructuredTask(Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, gamma), structure)
+        plain = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _within_reach(gamma, y.size))
+        task = StructuredTask(plain, structure)
         begun = _begin(task, NOTHING if start is None else start)
-        return _model(task, truncated(task, polish_groups(task, begun)), scale)
+        return _model(task, truncated(task, polish_groups(task, begun)), gamma, scale)
 
 
 def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
@@ -64,14 +65,19 @@ def _unit(y: Vector) -> tuple[Vector, float]:
     return y / peak / size, peak * size
 
 
-def _model(task: StructuredTask, choice: GroupChoice, scale: float) -> SparseFit:
+def _within_reach(gamma: float, n_samples: int) -> float:
+    """Squares of weights must not underflow, and 1/gamma must not vanish beside X_j'X_j = n."""
+    return min(max(gamma, 1e-100), 1e12 / n_samples)
+
+
+def _model(task: StructuredTask, choice: GroupChoice, gamma: float, scale: float) -> SparseFit:
     """In the units of y, with the objective taken from the samples: free of the cancellation in y'y/2 - b'w/2."""
-    residual, weights = task.residual(choice), choice.weights
-    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * task.plain.gamma)
+    # A gamma below reach makes weights that are proportional to it.
+    weights = choice.weights * min(gamma / task.plain.gamma, 1.0)
+    residual = task.plain.y - weights @ task.plain.rows(choice.columns)
+    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
     kept = weights * scale != 0
-    return SparseFit(
-        task.plain.X.shape[0], choice.columns[kept], weights[kept] * scale, objective * scale * scale
-    )
+    return SparseFit(task.plain.X.shape[0], choice.columns[kept], weights[kept] * scale, objective * scale * scale)
 
 
 def _check(X: Standardised, y: Target, structure: Structure, n_nonzero: int, gamma: float) -> None:

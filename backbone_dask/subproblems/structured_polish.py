@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,10 +13,14 @@ from backbone_dask.subproblems.polish import AT_ONCE
 from backbone_dask.subproblems.products import Positions, correlate, largest
 from backbone_dask.subproblems.structured_task import NOTHING, GroupChoice, StructuredTask
 from backbone_dask.subproblems.swaps import Neighbours
-from backbone_dask.subproblems.task import NEGLIGIBLE
+from backbone_dask.subproblems.task import NEGLIGIBLE, Pool
 
+Move: TypeAlias = tuple[Positions, Positions]
+"""Groups that come in, groups that go out."""
 _TRIED = 10
 """Single swaps that are fitted one by one: where weights keep their signs, the formula of the swaps only estimates."""
+_LARGEST_GAMMA = 1e5
+"""Times n. Products in single precision cannot tell a column from one that a smaller ridge would keep apart."""
 
 
 def polish_groups(task: StructuredTask, choice: GroupChoice) -> GroupChoice:
@@ -23,34 +28,30 @@ def polish_groups(task: StructuredTask, choice: GroupChoice) -> GroupChoice:
     moves = (exchange_groups, _Swaps(task))
     while True:
         scores = correlate(task.plain.X, task.residual(choice))
-        better = (after for move in moves if (after := move(task, choice, scores)).beats(choice))
-        after = next(better, None)
-        if after is None:
+        tried = (move(task, choice, scores) for move in moves)
+        better = next((after for after in tried if after.beats(choice)), None)
+        if better is None:
             return choice
-        choice = after
+        choice = better
 
 
 def exchange_groups(task: StructuredTask, choice: GroupChoice, scores: Vector) -> GroupChoice:
-    """Groups with the least removal cost make room for those with the largest sum of phi(X_j'r)^2; `scores` is X_j'r."""
+    """Groups with the least removal cost make room for those with the largest sum of phi(X_j'r)^2; `scores` (m,)."""
     outside = task.structure.sums(task.structure.usable(scores) ** 2)
     outside[choice.groups] = 0
     entering = largest(outside, AT_ONCE[0])
     entering = entering[np.argsort(-outside[entering], kind="stable")]
     pool = task.pool(np.concatenate([choice.groups, entering]))
-    leaving = choice.groups[np.argsort(task.roles(pool, choice).costs, kind="stable")]
+    leaving = choice.groups[np.argsort(task.roles(pool, choice, task.plain.gamma).costs, kind="stable")]
     room = task.room - choice.groups.size
-    for c in AT_ONCE:
-        if c <= min(entering.size, leaving.size + room):
-            kept = np.setdiff1d(choice.groups, leaving[: max(0, c - room)])
-            after = task.choose(pool, np.concatenate([kept, entering[:c]]))
-            choice = after if after.beats(choice) else choice
-    return choice
+    counts = [c for c in AT_ONCE if c <= min(entering.size, leaving.size + room)]
+    return _best_after(task, choice, pool, [(entering[:c], leaving[: max(0, c - room)]) for c in counts])
 
 
 def truncated(task: StructuredTask, choice: GroupChoice) -> GroupChoice:
     """Without groups that have no effect, and without the cheapest of those that there is no room for."""
     while choice.groups.size:
-        costs = task.roles(task.pool(choice.groups), choice).costs
+        costs = task.roles(task.pool(choice.groups), choice, task.plain.gamma).costs
         if choice.groups.size <= task.room and costs.min() > NEGLIGIBLE * choice.explained:
             break
         kept = np.delete(choice.groups, costs.argmin())
@@ -74,37 +75,37 @@ class _Swaps:
         entering = entering[np.argsort(-best[entering], kind="stable")]
         # The last place stands for nobody leaving.
         places = [choice.groups[at : at + 1] for at in leaving[entering]]
-        return _best_swap(task, choice, entering, places)
+        moves = list(_moves(entering, places))
+        pool = task.pool(np.concatenate([choice.groups, *(new for new, _ in moves)]))
+        return _best_after(task, choice, pool, moves)
 
     def _falls(self, task: StructuredTask, choice: GroupChoice, scores: Vector) -> Matrix:
         self._neighbours = self._neighbours.of(task.plain.X, choice.columns)
         if self._blocks is None:
             self._blocks = GroupBlocks.of_rows(task.plain.X, task.structure)
-        fit = task.roles(task.pool(choice.groups), choice)
+        gamma = min(task.plain.gamma, _LARGEST_GAMMA / task.plain.y.size)
+        fit = task.roles(task.pool(choice.groups), choice, gamma)
         products = self._neighbours.products.astype(np.float64)
-        falls = swap_falls(self._blocks, fit, products, scores, task.plain.gamma)
+        falls = swap_falls(self._blocks, fit, products, scores, gamma)
         falls[choice.groups] = -np.inf
         if choice.groups.size >= task.room:
             falls[:, -1] = -np.inf
         return falls
 
 
-def _best_swap(
-    task: StructuredTask, choice: GroupChoice, entering: Positions, leaving: list[Positions]
-) -> GroupChoice:
-    """The best support after the swaps entering[i] for leaving[i], some one by one and some together."""
-    tried = list(_combinations(entering, leaving))
-    pool = task.pool(np.concatenate([choice.groups, *(new for new, _ in tried)]))
-    for new, gone in tried:
-        groups = np.concatenate([np.setdiff1d(choice.groups, gone), new])
+def _best_after(task: StructuredTask, choice: GroupChoice, pool: Pool, moves: list[Move]) -> GroupChoice:
+    """The best choice after one of the moves, or the choice itself; the pool has all of their groups."""
+    best = choice
+    for entering, leaving in moves:
+        groups = np.concatenate([np.setdiff1d(choice.groups, leaving), entering])
         if groups.size <= task.room:
             after = task.choose(pool, groups)
-            choice = after if after.beats(choice) else choice
-    return choice
+            best = after if after.beats(best) else best
+    return best
 
 
-def _combinations(entering: Positions, leaving: list[Positions]) -> Iterator[tuple[Positions, Positions]]:
-    """The first swaps alone; then several of different members, as many as the exchanges take."""
+def _moves(entering: Positions, leaving: list[Positions]) -> Iterator[Move]:
+    """Of the swaps entering[i] for leaving[i], the first alone; then several of different members together."""
     for at in range(min(_TRIED, entering.size)):
         yield entering[at : at + 1], leaving[at]
     first = np.unique([int(gone[0]) if gone.size else -1 for gone in leaving], return_index=True)[1]

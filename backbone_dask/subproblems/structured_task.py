@@ -63,8 +63,8 @@ class StructuredTask:
         """y - X_S w: the dual vector of a support."""
         return self.plain.y - choice.weights @ self.plain.rows(choice.columns)
 
-    def roles(self, pool: Pool, choice: GroupChoice) -> ActiveFit:
+    def roles(self, pool: Pool, choice: GroupChoice, gamma: float) -> ActiveFit:
         """What each group of the choice does in its fit; the pool holds all of them."""
         at = np.searchsorted(pool.columns, choice.columns)
         groups = self.structure.groups[choice.columns]
-        return ActiveFit.of(pool.gram[np.ix_(at, at)], choice.weights, self.plain.gamma, groups)
+        return ActiveFit.of(pool.gram[np.ix_(at, at)], choice.weights, gamma, groups)
