@@ -1,0 +1,157 @@
+"""Branch and bound for the reduced problem: the node with the least bound first, until that bound is good enough."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.gram import Gram, Positions
+from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up
+from backbone_dask.exact.nodes import Node, Root, best_root, children, tightened
+from backbone_dask.losses.squared import Vector
+from backbone_dask.threads import one_blas_thread
+from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
+
+_CLOSEST = 1e-12
+"""A bound nearer to the objective than this, relatively, is rounding."""
+_CAREFUL = 0.99
+_ROUNDING_EVERY = 256
+"""Nodes between two descents from a rounded relaxation; at first they come at every power of two."""
+_MOST_BYTES = 1 << 30
+_NODE_BYTES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    incumbent: Incumbent
+    bound: float
+    stopped: Termination
+    nodes: int
+
+
+def fit_branch_and_bound(
+    X: Standardised,
+    y: Target,
+    *,
+    n_nonzero: int,
+    gamma: float,
+    warm_start: CandidateIds,
+    seconds: float,
+    gap_tolerance: float,
+) -> Outcome[SparseFit]:
+    """Best ridge fit on at most `n_nonzero` rows of X, with a proven lower bound for its objective.
+
+    y is taken as it is: centre it if the model has an intercept. `warm_start` holds positions in X, of any number.
+    Equal inputs give equal results unless time is what ends it; `rounds` of the outcome counts nodes.
+    """
+    started = time.monotonic()
+    target = np.asarray(y, np.float64)
+    usable = np.flatnonzero(X.any(axis=1))
+    warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
+    with one_blas_thread():
+        gram = Gram.of(X[usable], target)
+        answer = _solve(gram, n_nonzero, gamma, warm, gap_tolerance, started + seconds)
+        model = _model(X, target, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
+    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+
+
+def _outcome(answer: _Answer, model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
+    """What is said about the model is judged by its objective from the samples, not by the one from the products."""
+    bound = min(max(answer.bound, 0.0), model.objective * (1 - _CLOSEST))
+    gap = Outcome(model, model.objective, bound, answer.stopped, answer.nodes, seconds).gap
+    ended = Termination.PROVEN if gap <= max(tolerance, 2 * _CLOSEST) else answer.stopped
+    return Outcome(model, model.objective, bound, ended, answer.nodes, seconds)
+
+
+def _model(X: Standardised, y: Target, gamma: float, support: Positions, weights: Vector) -> SparseFit:
+    """The fit with its objective taken from the samples: free of the cancellation in 1/2 (y'y - b'w)."""
+    residual = y - weights @ X[support].astype(np.float64)
+    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
+    return SparseFit(X.shape[0], support, weights, objective)
+
+
+def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, tolerance: float, deadline: float) -> _Answer:
+    try:
+        if gram.n_features <= n_nonzero:
+            # With room for every feature the fit on all of them is optimal: more features never cost more.
+            everything = evaluate(gram, np.arange(gram.n_features), gamma)
+            return _Answer(everything, np.inf, Termination.ROUND_LIMIT, 0)
+        root = best_root(gram, n_nonzero, gamma, deadline)
+        return _Search(gram, n_nonzero, gamma, tolerance, root).run(warm, deadline)
+    except LinAlgError as cause:
+        raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
+
+
+class _Search:
+    """The state of one search: the best support, the open nodes, and the least bound of the closed ones."""
+
+    def __init__(self, gram: Gram, n_nonzero: int, gamma: float, tolerance: float, root: Root) -> None:
+        self.gram, self.n_nonzero, self.gamma, self.tolerance = gram, n_nonzero, gamma, tolerance
+        self.problem, self.root = root.problem, root.node
+        self.incumbent = evaluate(gram, np.empty(0, np.int64), gamma)
+        self.open: list[tuple[float, int, Node]] = []
+        self.closed_bound = np.inf
+        self.nodes = 0
+        self.tried: set[bytes] = set()
+
+    @property
+    def goal(self) -> float:
+        """A node with this bound need not be looked into; a little above what is asked, which rounding may use up."""
+        return (1 - _CAREFUL * self.tolerance) * self.incumbent.objective
+
+    @property
+    def bound(self) -> float:
+        return min(self.closed_bound, self.open[0][0] if self.open else np.inf)
+
+    def run(self, warm: Positions, deadline: float) -> _Answer:
+        self._descend(warm)
+        self._descend(round_up(self.root.z, self.n_nonzero))
+        self._settle([tightened(self.problem, self.root, self.goal)], self.goal)
+        stopped = self._expand_until(deadline)
+        return _Answer(self.incumbent, self.bound, stopped, self.nodes)
+
+    def _expand_until(self, deadline: float) -> Termination:
+        most_open = _MOST_BYTES // (_NODE_BYTES + 10 * self.gram.n_features)
+        while self.open and self.open[0][0] < self.goal:
+            if time.monotonic() >= deadline:
+                return Termination.TIME_LIMIT
+            if len(self.open) >= most_open:
+                break
+            _, _, node = heapq.heappop(self.open)
+            self._settle(children(self.problem, node, self.goal), self.goal)
+        return Termination.ROUND_LIMIT
+
+    def _settle(self, nodes: list[Node], goal: float) -> None:
+        """File nodes that were relaxed with a goal: what they gave up on the way is only known to reach that goal."""
+        self.closed_bound = min(self.closed_bound, goal)
+        for node in nodes:
+            self._file(node)
+
+    def _file(self, node: Node) -> None:
+        """Close a node that holds nothing better or is a single support; keep the others for later."""
+        self.nodes += 1
+        if node.bound < self.goal and (self._is_due() or node.branch < 0):
+            self._look_around(node)
+        if node.bound >= self.goal or node.branch < 0:
+            self.closed_bound = min(self.closed_bound, node.bound)
+        else:
+            heapq.heappush(self.open, (node.bound, self.nodes, node))
+
+    def _is_due(self) -> bool:
+        return self.nodes % _ROUNDING_EVERY == 0 or self.nodes & (self.nodes - 1) == 0
+
+    def _look_around(self, node: Node) -> None:
+        rounded = round_up(node.z, self.n_nonzero)
+        if rounded.tobytes() not in self.tried:
+            self.tried.add(rounded.tobytes())
+            self._descend(rounded)
+
+    def _descend(self, support: Positions) -> None:
+        found = improve(self.gram, support, self.n_nonzero, self.gamma)
+        if found.objective < self.incumbent.objective:
+            self.incumbent = found
