@@ -12,6 +12,7 @@ from backbone_dask.errors import InvalidDataError
 from backbone_dask.protocols import Panel
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.catalogue import screens
+from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import FoldsPanel, Question, SubsetsPanel, TargetsPanel
 from backbone_dask.values import Target
 
@@ -33,10 +34,11 @@ def inquire(screen: str, targets: Mapping[str, Target], folds: Folds | None = No
     if folds is None:
         questions = tuple(Question(name, None) for name in targets)
         if len(targets) == 1:
-            return Inquiry(OneQuestion(named.score, checked[0]), questions)
+            panel = CorrelationPanel(checked[0]) if screen == "correlation" else OneQuestion(named.score, checked[0])
+            return Inquiry(panel, questions)
         whole = (np.ones(checked.shape[1], np.bool_),)
-        panel = TargetsPanel(checked) if screen == "correlation" else SubsetsPanel(named.score, checked, whole)
-        return Inquiry(panel, questions)
+        many = TargetsPanel(checked) if screen == "correlation" else SubsetsPanel(named.score, checked, whole)
+        return Inquiry(many, questions)
     return _with_folds(screen, tuple(targets), checked, _checked_folds(folds, checked.shape[1]))
 
 

@@ -13,11 +13,11 @@ SPAN_BYTES = 128 << 20
 PARTITION_BYTES = 64 << 20
 # A task costs the scheduler about 2 ms, so a screen is at most a few thousand of them.
 MOST_SPANS = 8000
-# A small table is still cut into enough tasks for a few dozen workers.
-FEWEST_SPANS = 64
+# A small table is still cut into enough tasks for a few dozen workers; each costs as much as scoring tens of MB.
+FEWEST_SPANS = 32
 # A group's list is at most a sixteenth of the group, so that a small part of the p utilities reaches the coordinator.
 GROUP_LISTS = 16
-FEWEST_GROUPS = 20
+FEWEST_GROUPS = 8
 # A worker has one block in hand, one coming, and needs room for its share of everything else.
 BLOCKS_PER_WORKER = 32
 TASKS_PER_WORKER = 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -18,18 +20,39 @@ def correlation(columns: Columns, y: Target) -> Utilities:
     float64 columns are scored in float64. The others are summed in float32 lanes, which keeps the speed of memory:
     the error is below 1e-5.
     """
-    centred = y - y.mean()
-    # Not a BLAS product: its bits would depend on the number of threads.
-    norm = np.sqrt(np.sum(centred * centred))
-    kind = np.float64 if columns.values.dtype == np.float64 else np.float32
-    unit = (centred / norm if norm > 0 else centred).astype(kind)
-    dots = _dots(columns, unit)
-    if kind == np.float32:
-        extreme = np.flatnonzero((columns.scale > _LARGE) | ((columns.scale > 0) & (columns.scale < 1 / _LARGE)))
-        dots[extreme] = _dots(_in_float64(columns[extreme]), unit.astype(np.float64))
-    lengths = columns.scale * np.sqrt(y.size)
-    scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
-    return np.asarray(np.minimum(scores, 1.0))
+    return np.asarray(CorrelationPanel(y)(columns)[0])
+
+
+@dataclass(frozen=True)
+class CorrelationPanel:
+    """`correlation` with one target, which is centred once for all blocks."""
+
+    y: Target
+    n_questions: ClassVar[int] = 1
+
+    @cached_property
+    def unit(self) -> NDArray[np.float64]:
+        """The target at mean 0 and length 1."""
+        centred = self.y - self.y.mean()
+        # Not a BLAS product: its bits would depend on the number of threads.
+        norm = np.sqrt(np.sum(centred * centred))
+        return np.asarray(centred / norm if norm > 0 else centred)
+
+    @cached_property
+    def single(self) -> NDArray[np.float32]:
+        return self.unit.astype(np.float32)
+
+    def __call__(self, columns: Columns) -> NDArray[np.float64]:
+        if columns.values.dtype == np.float64:
+            dots = _dots(columns, self.unit)
+        else:
+            dots = _dots(columns, self.single)
+            extreme = np.flatnonzero((columns.scale > _LARGE) | ((columns.scale > 0) & (columns.scale < 1 / _LARGE)))
+            if extreme.size:
+                dots[extreme] = _dots(_in_float64(columns[extreme]), self.single.astype(np.float64))
+        lengths = columns.scale * np.sqrt(self.y.size)
+        scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
+        return np.asarray(np.minimum(scores, 1.0, out=scores)[None])
 
 
 # Past these scales products of float32 overflow or vanish; such columns are rare, and summed in float64.

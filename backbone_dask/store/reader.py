@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from backbone_dask.errors import CorruptBlockError, StoreError
 from backbone_dask.store import locate
 from backbone_dask.store.arrays import VECTOR_CHUNK
 from backbone_dask.store.base import FeatureStore, found, only_one
+from backbone_dask.store.chunks import LocalChunks
 from backbone_dask.store.documents import ROOT, open_array, read_attributes, require_seal
 from backbone_dask.store.gathering import gathered
 from backbone_dask.store.missing import admit
@@ -50,6 +52,8 @@ class ZarrStore(FeatureStore):
         # Per store, not per module: a store that was written again must not answer from the old one's cache.
         self._array = lru_cache(maxsize=None)(self._open_array)
         self._vector_part = lru_cache(maxsize=64)(self._read_vector_part)
+        folder = None if locate.is_url(self._place) else Path(self._place, "X", "c")
+        self._chunks = None if folder is None else LocalChunks(folder, self.schema)
 
     def __reduce__(self) -> tuple[type[ZarrStore], tuple[str, MissingPolicy | None]]:
         return ZarrStore, (self._place, self._asked)
@@ -68,12 +72,12 @@ class ZarrStore(FeatureStore):
         """The columns of one block; a byte that was changed on disk raises CorruptBlockError."""
         self.require_block(block)
         ids = np.arange(block.start, block.stop)
-        return self._whole(lambda: self._array("X")[block.start : block.stop], ids, f"block {block.index}, ")
+        return self._whole(lambda: self._rows(block.start, block.stop), ids, f"block {block.index}, ")
 
     def gather(self, ids: CandidateIds) -> Columns:
         """The columns of ids from anywhere, in their order."""
         self.require_ids(ids)
-        return self._whole(lambda: gathered(self._array("X"), ids, self.schema.chunk_features), ids, "")
+        return self._whole(lambda: gathered(self._rows, self.schema, ids), ids, "")
 
     def names(self, ids: CandidateIds) -> list[str]:
         if not self.named:
@@ -97,6 +101,12 @@ class ZarrStore(FeatureStore):
     def block_features(self) -> int:
         wanted = super().block_features
         return max(1, wanted // self.schema.chunk_features) * self.schema.chunk_features
+
+    def _rows(self, start: int, stop: int) -> NDArray[Any]:
+        # Opened in any case, once: that is when its document is checked.
+        array, stop = self._array("X"), min(stop, self.n_features)
+        values = None if self._chunks is None else self._chunks.rows(start, stop)
+        return np.asarray(array[start:stop]) if values is None else values
 
     def _all_names(self) -> Iterator[tuple[int, str]]:
         for start in range(0, self.n_features, VECTOR_CHUNK):
@@ -151,11 +161,12 @@ class ZarrStore(FeatureStore):
         return lost
 
     def _vector(self, name: str, ids: CandidateIds) -> NDArray[np.float64]:
-        out = np.empty(ids.size)
-        part = ids // VECTOR_CHUNK
-        for index in np.unique(part):
-            out[part == index] = self._vector_part(name, int(index))[ids[part == index] - index * VECTOR_CHUNK]
-        return out
+        """Of ids in any order; those of one part are mostly a run."""
+        parts = ids // VECTOR_CHUNK
+        cuts = np.flatnonzero(np.diff(parts)) + 1
+        runs = [run for run in np.split(ids, cuts) if run.size]
+        found = [self._vector_part(name, int(run[0] // VECTOR_CHUNK))[run % VECTOR_CHUNK] for run in runs]
+        return np.concatenate([np.empty(0), *found])
 
     def _read_vector_part(self, name: str, index: int) -> NDArray[Any]:
         start = index * VECTOR_CHUNK
