@@ -97,7 +97,7 @@ class Normalised:
 def normalised(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> Normalised:
     """The task of X (m, n) and y (n,), checked; gamma is 1/sqrt(n) if None."""
     _check(X, y, n_nonzero, gamma)
-    scaled, scale = _unit(np.asarray(y, np.float64))
+    scaled, scale = unit(np.asarray(y, np.float64))
     task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(gamma, n_nonzero, y.size))
     return Normalised(task, scale)
 
@@ -113,7 +113,7 @@ def _check(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> N
         raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")
 
 
-def _unit(y: Vector) -> tuple[Vector, float]:
+def unit(y: Vector) -> tuple[Vector, float]:
     """z and scale with y = scale * z and z'z = n; zeros and 0 for a y of zeros."""
     # The largest value goes first, so that squares neither overflow nor vanish.
     size = float(np.abs(y).max(initial=0.0))
