@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lstsq
 
-from backbone_dask.errors import InvalidDataError
 from backbone_dask.losses.logistic import Margin, curvature, dual_vector, free_part
 from backbone_dask.losses.logistic_dual import best_length, dual_value, predictor_of
 from backbone_dask.losses.squared import Vector
 from backbone_dask.subproblems.logistic_task import Choice, Task
-from backbone_dask.subproblems.products import Positions, correlate, largest
+from backbone_dask.subproblems.products import Positions, largest
 
 ROUNDS = 10
 """Fewer than for squared loss: a round costs a Newton fit besides its pass, and exchanges mend the support as well."""
@@ -41,11 +40,7 @@ class DualPoint:
 
 def dual_point(task: Task, a: Vector) -> DualPoint:
     """Evaluate the dual along the ray of `a`, in one pass over X."""
-    scores = correlate(task.X, a)
-    if not np.isfinite(scores).all():
-        raise InvalidDataError(
-            "X holds values that are not finite, or is not standardised; standardise its columns first"
-        )
+    scores = task.scores(a)
     support = largest(scores**2, task.n_nonzero)
     top = task.gamma * float(scores[support] @ scores[support])
     length = best_length(task.margin, a, top)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from backbone_dask.losses.squared import Vector
-from backbone_dask.subproblems.logistic_swaps import Curved, best_partners
+from backbone_dask.subproblems.logistic_swaps import Curved, best_partners, metric_near
 from backbone_dask.subproblems.logistic_task import Choice, Task
-from backbone_dask.subproblems.products import Positions, correlate, largest
+from backbone_dask.subproblems.products import Positions, largest
 
 AT_ONCE = (10, 5, 2, 1)
 """How many features change places at once."""
@@ -15,24 +17,32 @@ USELESS = 1e-12
 """A removal cost below this share of the largest is rounding."""
 
 
-def polish(task: Task, choice: Choice) -> Choice:
-    """Change features as long as c(S) falls: first exchanges, one pass over X each, then single swaps."""
+def polish(task: Task, starts: Iterable[Choice]) -> Choice:
+    """The best of what descent reaches from each start."""
+    best: Choice | None = None
     curved: Curved | None = None
-    fresh = False
-    while True:
-        scores = correlate(task.X, choice.fit.dual)
+    for start in starts:
+        found, curved = descend(task, start, best, curved)
+        best = found if best is None or found.beats(best) else best
+    return task.nothing() if best is None else best
+
+
+def descend(task: Task, choice: Choice, known: Choice | None, curved: Curved | None) -> tuple[Choice, Curved | None]:
+    """Change features as long as c(S) falls, or until the support is that of `known`, from where nothing falls.
+
+    Exchanges come first, one pass over X each. When they fail, all single swaps are compared by a quadratic model, in
+    the metric `curved` as long as it is near that of the fit. The last metric comes back as well.
+    """
+    while known is None or not np.array_equal(choice.columns, known.columns):
+        scores = task.scores(choice.fit.dual)
         if (after := exchange(task, choice, scores)).beats(choice):
             choice = after
             continue
-        if curved is None:
-            curved, fresh = Curved.at(task, choice), True
-        curved = curved.of(task.X, choice.columns)
-        if (after := swap(task, choice, curved, scores)).beats(choice):
-            choice, fresh = after, False
-        elif fresh:
-            return choice
-        else:
-            curved = None
+        curved = metric_near(task, choice, curved).of(task.X, choice.columns)
+        if not (after := swap(task, choice, curved, scores)).beats(choice):
+            break
+        choice = after
+    return choice, curved
 
 
 def exchange(task: Task, choice: Choice, scores: Vector) -> Choice:
@@ -55,17 +65,30 @@ def swap(task: Task, choice: Choice, curved: Curved, scores: Vector) -> Choice:
 
 
 def replace(task: Task, choice: Choice, leaving: Positions, entering: Positions) -> Choice:
-    """The best support after the first c columns of `entering` came in and as many of `leaving` as needed went out.
+    """A better support after the first c columns of `entering` came in and as many of `leaving` as needed went out.
 
-    `leaving` holds places in the support. It is `choice` itself if no c lowers c(S).
+    `leaving` holds places in the support. As long as there is room nothing leaves. The quadratic model at the fit says
+    which c are worth a try; the first that lowers c(S) is taken, and it is `choice` itself if none does.
     """
-    room, best = task.n_nonzero - choice.columns.size, choice
-    for c in AT_ONCE:
-        if c <= min(entering.size, leaving.size + room):
-            kept = np.delete(choice.columns, leaving[: max(0, c - room)])
-            after = task.choose(np.sort(np.concatenate([kept, entering[:c]])), best)
-            best = after if after.beats(best) else best
-    return best
+    if entering.size == 0:
+        return choice
+    pool = task.pool(choice, entering)
+    proposals = [pool.proposal(members) for members in _memberships(task, choice, leaving, entering.size)]
+    proposals = [proposal for proposal in proposals if proposal.fall > 0]
+    for proposal in sorted(proposals, key=lambda proposal: -proposal.fall):
+        after = task.choose_from(proposal.columns, proposal.weights, proposal.free)
+        if after.beats(choice):
+            return after
+    return choice
+
+
+def _memberships(task: Task, choice: Choice, leaving: Positions, n_entering: int) -> list[Positions]:
+    """Positions in a pool of the support and the columns that enter, for every number of changes that is possible."""
+    size, room = choice.columns.size, task.n_nonzero - choice.columns.size
+    if room > 0:
+        return [np.arange(size + min(room, n_entering, AT_ONCE[0]))]
+    sizes = [c for c in AT_ONCE if c <= min(n_entering, leaving.size)]
+    return [np.delete(np.arange(size + c), leaving[:c]) for c in sizes]
 
 
 def trim(task: Task, choice: Choice) -> Choice:

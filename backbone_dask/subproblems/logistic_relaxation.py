@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -37,9 +38,15 @@ def fit_logistic_relaxation(
     with one_blas_thread():
         ridge = 1 / math.sqrt(margin.y.size) if gamma is None else gamma
         task = Task(np.ascontiguousarray(X, np.float32), margin, n_nonzero, ridge)
-        first = ascend(task) if start is None else _started(task, np.asarray(start, np.int64))
-        choice = trim(task, polish(task, first))
+        starts = _starts(task) if start is None else [_started(task, np.asarray(start, np.int64))]
+        choice = trim(task, polish(task, starts))
     return SparseFit(X.shape[0], choice.columns, choice.fit.weights, choice.fit.objective)
+
+
+def _starts(task: Task) -> Iterator[Choice]:
+    """Two, since either alone ends now and then in a support that the other would have left."""
+    yield ascend(task)
+    yield task.nothing()
 
 
 def _started(task: Task, start: Positions) -> Choice:

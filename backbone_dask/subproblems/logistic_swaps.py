@@ -16,6 +16,8 @@ from backbone_dask.subproblems.products import Positions
 from backbone_dask.values import Standardised
 
 ROWS_AT_A_TIME = 1024
+FARTHEST = 0.2
+"""Relative change of the curvature from which on a metric is made anew: it only proposes, the true c(S) decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,15 @@ class Curved:
         products[:, known] = self.products[:, np.searchsorted(self.columns, columns[known])]
         products[:, ~known] = X @ (X[columns[~known]] * self.h.astype(np.float32)).T
         return Curved(self.h, self.squares, self.free, columns, products)
+
+
+def metric_near(task: Task, choice: Choice, curved: Curved | None) -> Curved:
+    """The metric `curved` if it is near that of the fit, else the fit's own."""
+    if curved is not None:
+        h = curvature(task.margin, choice.fit.predictor)
+        if np.abs(h - curved.h).sum() <= FARTHEST * h.sum():
+            return curved
+    return Curved.at(task, choice)
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -85,11 +96,7 @@ def best_partners(task: Task, choice: Choice, curved: Curved, scores: Vector) ->
 
 def _inverse(task: Task, choice: Choice, h: Vector) -> Matrix:
     """Of the Hessian in the weights of the support and, after them, the free part."""
-    design = np.concatenate([task.rows(choice.columns), task.margin.basis]) * np.sqrt(h)
-    hessian = design @ design.T
-    ridge = np.full(len(hessian), 1 / task.gamma)
-    ridge[choice.columns.size :] = 0.0
-    hessian[np.diag_indices_from(hessian)] += ridge + 1e-12 * np.trace(hessian) / len(hessian)
+    hessian = task.hessian(np.concatenate([task.rows(choice.columns), task.margin.basis]), h)
     return np.asarray(cho_solve(cho_factor(hessian), np.eye(len(hessian))))
 
 

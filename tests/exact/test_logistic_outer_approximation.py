@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -18,9 +19,16 @@ from backbone_dask.exact.logistic_data import LogisticData
 from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
 from backbone_dask.exact.logistic_perspective import solve_logistic_relaxation
 from backbone_dask.losses.logistic import Margin, fit, free_part
+from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import Outcome, SparseFit, Termination
 
 NOWHERE = np.empty(0, np.int64)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    with one_blas_thread():
+        yield
 
 
 @dataclass(frozen=True)
