@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from backbone_dask.exact.kernel_pieces import EXCLUDED, FREE, NOTHING, REQUIRED, piece_minimum, slopes
+from backbone_dask.exact.kernel_pieces import EXCLUDED, FREE, NOTHING, REQUIRED, Codes, piece_minimum, slopes
 from backbone_dask.exact.kernel_shares import regroup, shares
 from backbone_dask.losses.squared import Matrix, Vector
 
@@ -45,23 +45,70 @@ def _value(b, status, room, v, s, z):  # type: ignore[no-untyped-def]
     for j in range(v.size):
         if z[j] > 0:
             total += v[j] * (v[j] / z[j] - b[j] - s[j])
+        elif v[j] != 0:
+            return np.inf
     return 0.5 * total
+
+
+@numba.njit(cache=True, nogil=True)
+def _move(here, target, length, there):  # type: ignore[no-untyped-def]
+    for i in range(here.shape[0]):
+        for j in range(here.shape[1]):
+            there[i, j] = here[i, j] + length * (target[i, j] - here[i, j])
 
 
 @numba.njit(cache=True, nogil=True)
 def _approach(b, status, room, here, value, target, z):  # type: ignore[no-untyped-def]
     """Go from here towards the target as far as the objective falls, halving; rows are v and s. The value there."""
     length = 1.0
-    trial = np.empty_like(here)
+    trial = np.empty((2, b.size))
     while length >= _SHORTEST_STEP:
-        trial[:] = here + length * (target - here)
+        _move(here, target, length, trial)
         found = _value(b, status, room, trial[0], trial[1], z)
         if found < value:
-            here[:] = trial
+            _move(here, trial, 1.0, here)
             return found
         length /= 2
     shares(status, room, here[0], z)
     return value
+
+
+@numba.njit(cache=True, nogil=True)
+def _largest_first(values, size, count):  # type: ignore[no-untyped-def]
+    """Order values[:size] so far that none of the first `count` is below any of the others (Hoare's selection)."""
+    low, high = 0, size - 1
+    while low < high:
+        pivot, i, j = values[(low + high) // 2], low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i, j = i + 1, j - 1
+        low, high = (low if count <= j else (i if count >= i else high)), (j if count <= j else high)
+
+
+@numba.njit(cache=True, nogil=True)
+def _heaviest(status, room, reach):  # type: ignore[no-untyped-def]
+    """The largest sum over a support of the node, the least value inside its room, and the largest outside."""
+    values, free, total = np.empty(reach.size), 0, 0.0
+    for j in range(reach.size):
+        if status[j] == REQUIRED:
+            total += reach[j]
+        elif status[j] == FREE:
+            values[free] = reach[j]
+            free += 1
+    _largest_first(values, free, room)
+    inside, outside = np.inf, 0.0
+    for i in range(free):
+        if i < room:
+            total += values[i]
+            inside = min(inside, values[i])
+        else:
+            outside = max(outside, values[i])
+    return total, (inside if 0 < room <= free else 0.0), outside
 
 
 @numba.njit(cache=True, nogil=True)
@@ -70,24 +117,16 @@ def _bound(problem, status, room, v, s, reach):  # type: ignore[no-untyped-def]
 
     Returns the bound and the squares of the last one inside the room and of the first one outside it.
     """
-    length, quadratic, paid, free = np.sqrt(problem.yy), 0.0, 0.0, 0
+    length, quadratic = np.sqrt(problem.yy), 0.0
     for j in range(v.size):
         length += abs(v[j]) * problem.norms[j]
         quadratic += v[j] * (problem.b[j] - s[j])
     error = problem.rounding * length
-    order = np.empty(v.size)
     for j in range(v.size):
         reach[j] = (abs(s[j]) + 2 * error * problem.norms[j]) ** 2
-        if status[j] == REQUIRED:
-            paid += reach[j]
-        elif status[j] == FREE:
-            order[free] = reach[j]
-            free += 1
-    chosen = np.sort(order[:free])
-    for i in range(max(free - room, 0), free):
-        paid += chosen[i]
-    inside = chosen[free - room] if 0 < room <= free else 0.0
-    outside = chosen[free - room - 1] if room < free else 0.0
+        if not np.isfinite(reach[j]):
+            return -np.inf, 0.0, 0.0
+    paid, inside, outside = _heaviest(status, room, reach)
     paid *= 1 + (v.size + 16) * _EPS
     bound = 0.5 * (problem.yy * (1 - problem.rounding) - quadratic - 4 * error * length - paid)
     return (bound if np.isfinite(bound) else -np.inf), inside, outside
@@ -96,11 +135,11 @@ def _bound(problem, status, room, v, s, reach):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True, nogil=True)
 def _step(A, b, status, code, room, here, value, near, z):  # type: ignore[no-untyped-def]
     """To the minimum of the piece in `code` if that is lower, else by way of the proximal point `near`."""
-    target = np.empty_like(here)
+    target = np.empty((2, b.size))
     piece_minimum(A, b, status, code, room, near[0], target[0], target[1])
     found = _value(b, status, room, target[0], target[1], z)
     if found < value:
-        here[:] = target
+        _move(here, target, 1.0, here)
         return found, True
     slopes(A, b, near[0], near[1])
     value = _approach(b, status, room, here, value, near, z)
@@ -113,35 +152,26 @@ def relax(problem, status, code, room, goal, most_rounds, reach, z):  # type: ig
 
     Stops when the bound reaches the goal, when nobody moves, or after some rounds. Fills `reach` with the squared
     slopes of the best bound and `z` with the shares of the last round.
-    Returns the bound, the squares at both sides of the room's edge, whether it is solved, and the rounds.
+    Returns the bound, the squares at both sides of the room's edge, and whether it is solved.
     """
     A, b = problem.A, problem.b
-    here, target, square = np.empty((2, b.size)), np.empty((2, b.size)), np.empty(b.size)
-    square[:] = 0.0
+    here, near, square = np.empty((2, b.size)), np.empty((2, b.size)), np.zeros(b.size)
     piece_minimum(A, b, status, code, room, square, here[0], here[1])
     value = _value(b, status, room, here[0], here[1], z)
     best, inside, outside = _bound(problem, status, room, here[0], here[1], reach)
     rounds, whole_step = 1, True
     while rounds < most_rounds and best < goal:
-        moved = regroup(problem.pull, status, code, room, here[0], here[1], target[0])
+        moved = regroup(problem.pull, status, code, room, here[0], here[1], near[0])
         if whole_step and not moved:
-            return best, inside, outside, True, rounds
+            return best, inside, outside, True
         rounds += 1
-        value, whole_step = _step(A, b, status, code, room, here, value, target, z)
+        value, whole_step = _step(A, b, status, code, room, here, value, near, z)
         found = _bound(problem, status, room, here[0], here[1], square)
         if found[0] > best:
             best, inside, outside = found
-            reach[:] = square
-    return best, inside, outside, False, rounds
-
-
-@numba.njit(cache=True, nogil=True)
-def weights_of(problem, status, code, room):  # type: ignore[no-untyped-def]
-    """v at the minimum of a piece."""
-    v, s = np.empty(status.size), np.empty(status.size)
-    v[:] = 0.0
-    piece_minimum(problem.A, problem.b, status, code, room, v.copy(), v, s)
-    return v
+            for j in range(b.size):
+                reach[j] = square[j]
+    return best, inside, outside, False
 
 
 @numba.njit(cache=True, nogil=True)
@@ -154,13 +184,25 @@ def relax_child(problem, status, code, room, branch, decision, goal, most_rounds
         status[branch] = decision
         room -= decision == REQUIRED
         code[branch] = NOTHING
-    reach = np.empty(status.size)
-    bound, inside, outside, solved, _ = relax(problem, status, code, room, goal, most_rounds, reach, z)
-    if bound < goal:
-        room = _fix(status, code, room, bound, inside, outside, goal, reach)
-        if room == 0 or np.sum(status == FREE) <= room:
-            bound = max(bound, relax(problem, status, code, room, goal, most_rounds, reach, z)[0])
+    reach = np.zeros(status.size)
+    bound, solved, again = -np.inf, False, True
+    while again:
+        found, inside, outside, solved = relax(problem, status, code, room, goal, most_rounds, reach, z)
+        bound, before = max(bound, found), _count_free(status)
+        if bound < goal:
+            room = _fix(status, code, room, found, inside, outside, goal, reach)
+        # Where that leaves a single support, its own value is the bound.
+        left = _count_free(status)
+        again = bound < goal and left < before and (room == 0 or left <= room)
     return bound, room, _next_branch(status, room, solved, z, reach)
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_free(status: Codes) -> int:
+    free = 0
+    for j in range(status.size):
+        free += status[j] == FREE
+    return free
 
 
 @numba.njit(cache=True, nogil=True)
@@ -187,13 +229,11 @@ def _fix(status, code, room, bound, inside, outside, goal, reach):  # type: igno
 @numba.njit(cache=True, nogil=True)
 def _next_branch(status, room, solved, z, reach):  # type: ignore[no-untyped-def]
     """The free feature whose share is nearest to a half; -1 if the relaxation is a support or only one is left."""
-    free, chosen, most = 0, -1, _FLAT_SHARE
+    chosen, most = -1, _FLAT_SHARE
     for j in range(status.size):
-        if status[j] == FREE:
-            free += 1
-            if min(z[j], 1 - z[j]) > most:
-                chosen, most = j, min(z[j], 1 - z[j])
-    if room == 0 or free <= room or chosen >= 0 or solved:
+        if status[j] == FREE and min(z[j], 1 - z[j]) > most:
+            chosen, most = j, min(z[j], 1 - z[j])
+    if chosen >= 0 or solved or room == 0 or _count_free(status) <= room:
         return chosen
     for j in range(status.size):
         if status[j] == FREE and (chosen < 0 or reach[j] > reach[chosen]):

@@ -31,7 +31,7 @@ def _dot(x: Vector, y: Vector, size: int) -> float:
 @numba.njit(cache=True, nogil=True)
 def _factorise(M: Matrix) -> bool:
     """Cholesky in place, lower triangle; False if a row depends on those before it."""
-    for i in range(len(M)):
+    for i in range(M.shape[0]):
         row, diagonal = M[i], M[i, i]
         for j in range(i):
             row[j] = (row[j] - _dot(row, M[j], j)) / M[j, j]
@@ -71,44 +71,54 @@ def _sign(status: int, code: int) -> float:
     return 1.0 if code == PLUS else -1.0
 
 
+# Loops where an array expression would do: those take most of the compiler's time, and no less of the kernel's.
+
+
 @numba.njit(cache=True, nogil=True)
 def piece_minimum(A, b, status, code, room, centre, v, s):  # type: ignore[no-untyped-def]
     """The best v of the piece that `code` names, and its slopes s = b - A v; near the centre if there are many best."""
     active = np.empty(b.size, np.int64)
     size, whole = _members(status, code, active)
-    active = active[:size]
     share = 1.0 / max(room - whole, 1)
-    x = b[active]
-    M = _curvature(A, status, code, share, active)
+    M, x = np.empty((size, size)), np.empty(size)
+    bond = _BOND * _curvature(A, b, status, code, share, active, M, x) / max(size, 1)
     if not _factorise(M):
-        M = _curvature(A, status, code, share, active)
-        bond = _BOND * np.trace(M) / size
+        _curvature(A, b, status, code, share, active, M, x)
         for i in range(size):
             M[i, i] += bond
             x[i] += bond * centre[active[i]]
         _factorise(M)
     _solve_factorised(M, x)
-    v[:] = 0.0
-    v[active] = x
+    for j in range(b.size):
+        v[j] = 0.0
+    for i in range(size):
+        v[active[i]] = x[i]
     slopes(A, b, v, s)
 
 
 @numba.njit(cache=True, nogil=True)
-def _curvature(A, status, code, share, active):  # type: ignore[no-untyped-def]
-    """Second derivatives on a piece, lower triangle: wholes cost v^2, the fractions share * (sum |v|)^2."""
-    M = np.empty((active.size, active.size))
-    for i in range(active.size):
+def _curvature(A, b, status, code, share, active, M, x):  # type: ignore[no-untyped-def]
+    """The linear system of a piece, its lower triangle, and its trace.
+
+    Wholes cost v^2, the fractions together share * (sum |v|)^2.
+    """
+    trace = 0.0
+    for i in range(x.size):
         at, row = active[i], A[active[i]]
         sign = _sign(status[at], code[at])
         for j in range(i + 1):
             M[i, j] = row[active[j]] + share * sign * _sign(status[active[j]], code[active[j]])
         M[i, i] += 1.0 if sign == 0.0 else 0.0
-    return M
+        x[i] = b[at]
+        trace += M[i, i]
+    return trace
 
 
 @numba.njit(cache=True, nogil=True, fastmath=LANES)
 def slopes(A, b, v, s):  # type: ignore[no-untyped-def]
-    s[:] = b
+    """s = b - A v."""
+    for j in range(b.size):
+        s[j] = b[j]
     for i in range(b.size):
         row, weight = A[i], v[i]
         if weight != 0.0:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from backbone_dask.exact.kernel_pieces import FREE, MINUS, NOTHING, PLUS, REQUIRED, WHOLE, Codes
-from backbone_dask.losses.squared import Vector
+from backbone_dask.exact.kernel_pieces import FREE, MINUS, NOTHING, PLUS, REQUIRED, WHOLE
 
 _LEVEL_STEPS = 60
 _FLAT = 1e-11
@@ -63,30 +62,40 @@ def _level(size, offset, status, room):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True, nogil=True)
 def regroup(pull, status, code, room, v, s, u):  # type: ignore[no-untyped-def]
     """The proximal step from v, into u, and the piece it lies in, into `code`; whether that is another one."""
-    q = pull * v + s
-    level = _level(np.abs(q) / pull, 1 / pull, status, room) if room > 0 else 0.0
+    size, offset = np.empty(v.size), np.empty(v.size)
+    for j in range(v.size):
+        u[j] = pull[j] * v[j] + s[j]
+        size[j] = abs(u[j]) / pull[j]
+        offset[j] = 1 / pull[j]
+    level = _level(size, offset, status, room) if room > 0 else 0.0
     moved = False
     for j in range(v.size):
-        u[j] = q[j] / (1 + pull[j]) if status[j] == REQUIRED else 0.0
-        if status[j] != FREE:
-            continue
-        share = min(max((abs(q[j]) * level - 1) / pull[j], 0.0), 1.0)
-        new = NOTHING
-        if share >= 1 - _FLAT:
-            new = WHOLE
-        elif share > _FLAT:
-            new = PLUS if q[j] > 0 else MINUS
-        moved |= new != code[j]
-        code[j] = new
-        u[j] = q[j] * share / (1 + pull[j] * share)
+        share = 1.0 if status[j] == REQUIRED else 0.0
+        if status[j] == FREE:
+            share = min(max(size[j] * level - offset[j], 0.0), 1.0)
+            new = _place(share, u[j])
+            moved |= new != code[j]
+            code[j] = new
+        u[j] *= share / (1 + pull[j] * share)
     return moved
 
 
 @numba.njit(cache=True, nogil=True)
-def shares(status: Codes, room: int, v: Vector, z: Vector) -> None:
+def _place(share: float, weight: float) -> int:
+    if share >= 1 - _FLAT:
+        return WHOLE
+    if share <= _FLAT:
+        return NOTHING
+    return PLUS if weight > 0 else MINUS
+
+
+@numba.njit(cache=True, nogil=True)
+def shares(status, room, v, z):  # type: ignore[no-untyped-def]
     """The best z for v."""
-    size = np.abs(v)
-    level = _level(size, np.zeros(v.size), status, room) if room > 0 else 0.0
+    size, offset = np.empty(v.size), np.zeros(v.size)
+    for j in range(v.size):
+        size[j] = abs(v[j])
+    level = _level(size, offset, status, room) if room > 0 else 0.0
     for j in range(v.size):
         z[j] = 1.0 if status[j] == REQUIRED else 0.0
         if status[j] == FREE:

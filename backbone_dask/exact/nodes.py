@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from backbone_dask.exact.gram import Gram, Positions
-from backbone_dask.exact.kernel_nodes import Problem, relax_child, weights_of
-from backbone_dask.exact.kernel_pieces import EXCLUDED, FREE, REQUIRED, Codes
+from backbone_dask.exact.kernel_nodes import Problem, relax_child
+from backbone_dask.exact.kernel_pieces import EXCLUDED, FREE, REQUIRED, Codes, piece_minimum
 from backbone_dask.exact.nodes_curvature import is_proven, least_curvature, recentred
 from backbone_dask.losses.squared import Vector
 
 _ROOT_ROUNDS, _NODE_ROUNDS = 200, 40
 _RECENTRINGS = 5
 _LEAST_PULL = 1e-3
+_LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,15 @@ class Root:
 
     problem: Problem
     node: Node
+
+    @property
+    def weights(self) -> Vector:
+        """v of the relaxation."""
+        v, slopes, nowhere = np.empty((3, self.node.z.size))
+        nowhere[:] = 0.0
+        A, b = self.problem.A, self.problem.b
+        piece_minimum(A, b, self.node.status, self.node.code, self.node.room, nowhere, v, slopes)
+        return np.asarray(v)
 
 
 def scaled(gram: Gram, gamma: float, moved: Vector) -> Problem:
@@ -103,6 +113,5 @@ def _child(problem: Problem, node: Node, decision: int, goal: float, rounds: int
 def _slope(root: Root, weight: Vector) -> Vector:
     """w_j^2 (1/z_j - 1), with w in the units of the data."""
     z = root.node.z
-    v = weights_of(root.problem, root.node.status, root.node.code, root.node.room)
-    there = z > 1e-9
-    return np.where(there, v**2 / weight * (1 / np.where(there, z, 1.0) - 1), 0.0)
+    there = z > _LEAST_SHARE
+    return np.where(there, root.weights**2 / weight * (1 / np.where(there, z, 1.0) - 1), 0.0)

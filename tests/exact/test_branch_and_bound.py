@@ -80,7 +80,7 @@ def troubled_cases(draw: st.DrawFn) -> Case:
 
 
 @given(troubled_cases(), st.sampled_from([1e-6, 1e-3, 0.1]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_support_is_better_than_the_bound_says(case: Case, tolerance: float) -> None:
     checked(case, solve(case, tolerance=tolerance), tolerance)
 
@@ -238,6 +238,15 @@ def test_more_columns_than_samples_leave_a_bound_that_is_solved_for(gamma: float
     gram = Gram.of(X, y)
     expected = solve_relaxation(gram, Face.whole(60, 8), gamma / np.sqrt(40))
     assert plain_root(gram, 8, gamma / np.sqrt(40)).node.bound == pytest.approx(expected.objective, rel=1e-3)
+
+
+def test_a_child_without_room_has_the_value_of_its_support() -> None:
+    """Whatever the fractions of its parent were."""
+    X, y, _ = planted(12, 3, 60, seed=4)
+    root = best_root(Gram.of(X, y), 1, 5.0, np.inf)
+    only = children(root.problem, root.node, np.inf)[0]
+    assert only.room == 0
+    assert only.bound == pytest.approx(value(X, y, (root.node.branch,), 5.0), rel=1e-9)
 
 
 def test_a_bound_that_is_no_number_proves_nothing() -> None:
