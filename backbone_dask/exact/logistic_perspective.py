@@ -17,7 +17,8 @@ from backbone_dask.losses.squared import Vector
 
 _MOST_ROUNDS = 30
 _SHORTEST_STEP = 2.0**-10
-_MODEL_TOLERANCE = 1e-9
+_MODEL_SHARE = 0.05
+"""A model is solved to this share of the gap that is left."""
 _STALE = 0.1
 """A metric that leaves more than this share of the gap after a step is made anew."""
 
@@ -54,7 +55,7 @@ def solve_logistic_relaxation(
             break
         made = metric is None
         metric = Metric.at(data, point.predictor) if metric is None else metric
-        after = _step(data, metric, point, face, deadline)
+        after = _step(data, metric, point, face, _gap(best), deadline)
         if after is point and made:
             break
         before, point = best, after
@@ -96,10 +97,11 @@ def _better(old: Relaxation, new: Relaxation) -> Relaxation:
     return replace(new, cut=old.cut, bound=old.bound)
 
 
-def _step(data: LogisticData, metric: Metric, point: _Point, face: Face, deadline: float) -> _Point:
+def _step(data: LogisticData, metric: Metric, point: _Point, face: Face, gap: float, deadline: float) -> _Point:
     """Towards the optimum of the quadratic model, as far as the true objective falls; no step if it never does."""
     gram = metric.gram(data, point.predictor)
-    model = solve_relaxation(gram, face, data.gamma, start=point.weights, tolerance=_MODEL_TOLERANCE, deadline=deadline)
+    tolerance = float(np.clip(2 * _MODEL_SHARE * gap / max(gram.yy, np.finfo(float).tiny), 1e-9, 0.1))
+    model = solve_relaxation(gram, face, data.gamma, start=point.weights, tolerance=tolerance, deadline=deadline)
     direction, length = model.weights - point.weights, 1.0
     while length >= _SHORTEST_STEP:
         after = _point(data, point.weights + length * direction, face)
