@@ -15,6 +15,10 @@ class InvalidDataError(BackboneError, ValueError):
     """The data cannot be used as they are: wrong length, not finite, constant target."""
 
 
+class MissingExtraError(BackboneError, ImportError):
+    """A library that is an optional extra of this package is not installed."""
+
+
 class UnknownNameError(BackboneError, KeyError):
     """A component was asked for by a name that nothing is registered under."""
 

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.subproblems.ascent import ascend, dual_point
 from backbone_dask.subproblems.products import correlate, largest
-from backbone_dask.subproblems.relaxation import fit_relaxation, relevant_of, started
+from backbone_dask.subproblems.relaxation import fit_relaxation, refine, relevant_of, started
 from backbone_dask.subproblems.swaps import Neighbours, best_partners
 from backbone_dask.subproblems.task import Task
 from backbone_dask.values import SparseFit
@@ -342,6 +342,16 @@ def test_a_start_that_is_too_small_grows_and_one_too_large_shrinks() -> None:
     inverse = np.linalg.inv(rows @ rows.T + np.eye(12) / 0.2)
     costs = (inverse @ rows @ y) ** 2 / np.diagonal(inverse)
     assert started(task, np.arange(12)).columns.tolist() == np.sort(np.argsort(-costs)[:3]).tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.lists(st.integers(0, 24), max_size=12))
+@settings(max_examples=25, deadline=None)
+def test_refining_a_start_ends_where_no_swap_helps(seed: int, k: int, start: list[int]) -> None:
+    X, y, _ = planted(seed, n=20, p=25, k=4, rho=0.8, snr=1.0)
+    found = refine(X, y, n_nonzero=k, gamma=0.3, start=np.array(start, np.int64))
+    check_promises(X, y, k, 0.3, found)
+    assert best_after_one_swap(X, y, found.support, 0.3) >= found.objective - 1e-6 * float(np.sum(y**2))
+    assert refine(X, 0 * y, n_nonzero=k, gamma=0.3, start=np.array(start, np.int64)).support.size == 0
 
 
 @pytest.mark.parametrize("start", [[-1], [2, 12]])
