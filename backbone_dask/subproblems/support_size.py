@@ -14,10 +14,10 @@ from backbone_dask.subproblems.products import Positions
 from backbone_dask.values import SparseFit, Standardised, Target
 
 NEGLIGIBLE = 0.01
-"""A share of the validation error. From 0 to 0.02 the same relevant features are found, at 0.05 some are lost; of the
-former 0.01 is content with fewer features than 0. Measured in benchmarks/subproblems, as is STEPS."""
+"""A share of the validation error. At 0.01 the same relevant features are found as at 0, among fewer others; at 0.02
+and 0.05 some are lost. Measured in benchmarks/subproblems, as is STEPS."""
 STEPS = 5
-"""Steps of a tenth cost twice the time of a fifth, and their smaller gains drown in the noise of few samples."""
+"""Gains of steps of a tenth drown in the noise of few samples, and the scheme then stops too early."""
 
 
 @dataclass(frozen=True, slots=True)
