@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -63,7 +62,7 @@ def l0bnb_bound(instance: Instance, seconds: float) -> float:
     found = BNBTree(X, y).solve(
         charge, 0.5 / instance.gamma, 2 * largest, gap_tol=1e-4, time_limit=seconds, warm_start=None
     )
-    return float(found.lower_bound) - k * charge if math.isfinite(found.lower_bound) else 0.0
+    return float(found.cost * (1 - found.gap)) - k * charge
 
 
 def _multiplier(instance: Instance) -> float:
