@@ -83,7 +83,7 @@ def planted(p: int, k: int, n: int, *, seed: int) -> tuple[np.ndarray, Margin, n
     return X, Margin.of(np.where(response > 0, 1.0, -1.0)), truth
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(30))
 def test_brute_force_agrees(seed: int) -> None:
     case = draw_case(seed)
     best = brute_force(case)
@@ -102,7 +102,7 @@ def test_most_small_problems_are_proven() -> None:
     assert ended.count(Termination.PROVEN) >= 18
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from([1e-12, 1e-6, 1.0, 1e6, 1e12]))
 def test_bounds_hold_at_every_gamma(seed: int, gamma: float) -> None:
     case = draw_case(seed)
@@ -116,7 +116,7 @@ def test_bounds_hold_at_every_gamma(seed: int, gamma: float) -> None:
         assert outcome.objective == pytest.approx(best, rel=1e-4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_every_relaxation_lies_below_every_point_of_its_face(seed: int, other: int) -> None:
     case = draw_case(seed)
