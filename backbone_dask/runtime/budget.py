@@ -9,7 +9,7 @@ from backbone_dask.protocols import FeatureSource
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.values import FeatureBlock
 
-SPAN_BYTES = 128 << 20
+SPAN_BYTES = 512 << 20
 PARTITION_BYTES = 64 << 20
 # A task costs the scheduler about 2 ms, so a screen is at most a few thousand of them.
 MOST_SPANS = 8000

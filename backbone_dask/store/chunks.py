@@ -65,6 +65,14 @@ class LocalChunks:
         return body.view(self.schema.dtype).reshape(self.schema.chunk_features, self.schema.n_samples)
 
 
+def local_vector(folder: Path, index: int) -> NDArray[np.float64] | None:
+    """Chunk `index` of a vector of float64 in a local store; None if it is not there whole."""
+    try:
+        return _checked(np.fromfile(folder / str(index), np.uint8)).view(np.float64)
+    except (OSError, ValueError):
+        return None
+
+
 def _checked(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The bytes before their checksum."""
     body, kept = content[:-_CHECKSUM], content[-_CHECKSUM:]

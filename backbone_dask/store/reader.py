@@ -17,7 +17,7 @@ from backbone_dask.errors import CorruptBlockError, StoreError
 from backbone_dask.store import locate
 from backbone_dask.store.arrays import VECTOR_CHUNK
 from backbone_dask.store.base import FeatureStore, found, only_one
-from backbone_dask.store.chunks import LocalChunks
+from backbone_dask.store.chunks import LocalChunks, local_vector
 from backbone_dask.store.documents import ROOT, open_array, read_attributes, require_seal
 from backbone_dask.store.gathering import gathered
 from backbone_dask.store.missing import admit
@@ -161,19 +161,32 @@ class ZarrStore(FeatureStore):
         return lost
 
     def _vector(self, name: str, ids: CandidateIds) -> NDArray[np.float64]:
-        """Of ids in any order; those of one part are mostly a run."""
-        parts = ids // VECTOR_CHUNK
-        cuts = np.flatnonzero(np.diff(parts)) + 1
+        """Of ids in any order."""
+        cuts = np.flatnonzero(np.diff(ids // VECTOR_CHUNK)) + 1
         runs = [run for run in np.split(ids, cuts) if run.size]
-        found = [self._vector_part(name, int(run[0] // VECTOR_CHUNK))[run % VECTOR_CHUNK] for run in runs]
-        return np.concatenate([np.empty(0), *found])
+        return np.concatenate([np.empty(0), *(self._run(name, run) for run in runs)])
+
+    def _run(self, name: str, ids: CandidateIds) -> NDArray[np.float64]:
+        """Of ids that lie in one part."""
+        index, first = divmod(int(ids[0]), VECTOR_CHUNK)
+        part = self._vector_part(name, index)
+        if (np.diff(ids) == 1).all():
+            return part[first : first + ids.size]
+        return part[ids - index * VECTOR_CHUNK]
 
     def _read_vector_part(self, name: str, index: int) -> NDArray[Any]:
         start = index * VECTOR_CHUNK
-        values = self._guarded(lambda: np.asarray(self._array(name)[start : start + VECTOR_CHUNK]), f"vector {name!r}")
+        values = self._guarded(lambda: self._vector_values(name, index), f"vector {name!r}")
         # The fill values are NaN and -1.
         self._require(values >= 0 if name != "mean" else ~np.isnan(values), start + np.arange(values.size), name)
         return values
+
+    def _vector_values(self, name: str, index: int) -> NDArray[Any]:
+        array, start = self._array(name), index * VECTOR_CHUNK
+        local = None if locate.is_url(self._place) else local_vector(Path(self._place, name, "c"), index)
+        if local is None or name == "missing":
+            return np.asarray(array[start : start + VECTOR_CHUNK])
+        return local[: self.n_features - start]
 
     def _read_target(self, name: str) -> Target:
         values = self._guarded(lambda: np.asarray(self._array(f"targets/{name}")[:]), f"target {name!r}")
