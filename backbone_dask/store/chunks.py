@@ -76,6 +76,6 @@ def local_vector(folder: Path, index: int) -> NDArray[np.float64] | None:
 def _checked(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The bytes before their checksum."""
     body, kept = content[:-_CHECKSUM], content[-_CHECKSUM:]
-    if google_crc32c.value(body) != int.from_bytes(kept.tobytes(), "little"):
+    if not body.size or google_crc32c.value(body) != int.from_bytes(kept.tobytes(), "little"):
         raise ValueError("the checksum does not match")
     return body
