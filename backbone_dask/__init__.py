@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from backbone_dask.algorithm.advice import recommend as recommend
+    from backbone_dask.estimators import BackboneClassifier as BackboneClassifier
     from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
     from backbone_dask.estimators.screening import screen as screen
     from backbone_dask.store import FeatureStore as FeatureStore
@@ -15,13 +17,24 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BackboneClassifier": "backbone_dask.estimators",
     "BackboneRegressor": "backbone_dask.estimators",
     "FeatureStore": "backbone_dask.store",
     "open_store": "backbone_dask.store",
+    "recommend": "backbone_dask.algorithm.advice",
     "screen": "backbone_dask.estimators.screening",
     "write_store": "backbone_dask.store",
 }
-__all__ = ["BackboneRegressor", "FeatureStore", "__version__", "open_store", "screen", "write_store"]
+__all__ = [
+    "BackboneClassifier",
+    "BackboneRegressor",
+    "FeatureStore",
+    "__version__",
+    "open_store",
+    "recommend",
+    "screen",
+    "write_store",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -85,6 +85,17 @@ class Adjustment:
         with one_blas_thread():
             return self._projected_strip(columns)[1]
 
+    def scaled(self, columns: Columns) -> Standardised:
+        """Columns at weighted mean 0, if there is an intercept, and weighted mean square 1; covariates stay in them."""
+        if self.has_intercept and bool((self.weights == 1).all()):
+            return columns.standardised()
+        parts = [self._scaled_strip(columns[at : at + ROWS_AT_A_TIME])[0] for at in _starts(columns)]
+        return np.concatenate([np.empty((0, self.n_samples), np.float32), *parts])
+
+    def scaled_scale(self, columns: Columns) -> Vector:
+        """What `scaled` divides each column by; 0 for a constant one."""
+        return self._scaled_strip(columns)[1]
+
     def gamma(self, gamma: float) -> float:
         """The ridge weight for rows of length sqrt(n) that is `gamma` for rows of length sqrt(total)."""
         return gamma * self.total / self.n_samples
@@ -95,14 +106,32 @@ class Adjustment:
             return np.asarray(np.linalg.lstsq((self.free * self.root).T, self.root * rest)[0])
 
     def _strips(self, columns: Columns) -> list[Standardised]:
-        starts = range(0, columns.n_features, ROWS_AT_A_TIME)
-        return [self._projected_strip(columns[start : start + ROWS_AT_A_TIME])[0] for start in starts]
+        return [self._projected_strip(columns[at : at + ROWS_AT_A_TIME])[0] for at in _starts(columns)]
+
+    def _rows(self, columns: Columns) -> Matrix:
+        """Columns over their scale, about 0 if there is an intercept; all zero where they are constant."""
+        rows = columns.values.astype(np.float64)
+        if columns.missing is not None:
+            rows[columns.values == columns.missing] = np.nan
+        if self.has_intercept:
+            rows -= columns.mean[:, None]
+        rows *= np.divide(1.0, columns.scale, out=np.zeros(len(rows)), where=columns.scale > 0)[:, None]
+        # A missing value stands for the mean.
+        rest = (
+            0.0 if self.has_intercept else (columns.mean / np.where(columns.scale > 0, columns.scale, np.inf))[:, None]
+        )
+        return np.where(np.isnan(rows), rest, rows)
+
+    def _scaled_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
+        rows, share = self._rows(columns), self.weights / self.total
+        if self.has_intercept:
+            rows -= np.einsum("ji,i->j", rows, share)[:, None]
+        length = np.sqrt(np.einsum("ji,ji,i->j", rows, rows, share))
+        rows *= np.divide(1.0, length, out=np.zeros_like(length), where=length > _LEAST_LEFT)[:, None]
+        return rows.astype(np.float32), np.where(length > _LEAST_LEFT, length * columns.scale, 0.0)
 
     def _projected_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
-        rows = columns.standardised().astype(np.float64)
-        if not self.has_intercept:
-            rows += np.divide(columns.mean, columns.scale, out=np.zeros(len(rows)), where=columns.scale > 0)[:, None]
-            rows[columns.scale == 0] = 0
+        rows = self._rows(columns)
         rows *= self.root
         before = _lengths(rows)
         rows = _without(rows, self.basis)
@@ -132,6 +161,10 @@ def orthonormal(rows: Matrix) -> Matrix:
     return np.asarray(q[:, np.abs(np.diagonal(r)) > _DEPENDENT].T)
 
 
+def _starts(columns: Columns) -> range:
+    return range(0, columns.n_features, ROWS_AT_A_TIME)
+
+
 def _without(rows: Any, basis: Matrix) -> Any:
     return rows - (rows @ basis.T) @ basis
 
@@ -148,7 +181,7 @@ def _checked_weights(sample_weight: Any, n_samples: int) -> Vector:
     if wrong.size:
         raise InvalidDataError(f"sample_weight is {weights[wrong[0]]:g} at sample {wrong[0]}; it must be 0 or more")
     if not weights.any():
-        raise InvalidDataError("every sample_weight is 0; at least one sample must count")
+        raise InvalidDataError("every sample_weight is zero; at least one sample must count")
     return weights
 
 

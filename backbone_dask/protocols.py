@@ -56,10 +56,19 @@ class ConstructSubproblems(Protocol):
     def __call__(self, screening: Screening, *, level: int, count: int) -> Sequence[Subproblem]: ...
 
 
-class FitSubproblem(Protocol[ModelT_co]):
-    """Fits a sparse model to the sampled columns, on a worker; touches no shared state."""
+class PrepareColumns(Protocol):
+    """Brings raw columns to the form in which solvers take them, on the worker that reads them."""
 
-    def __call__(self, X: Standardised, y: Target, *, seed: int) -> ModelT_co: ...
+    def __call__(self, columns: Columns, /) -> Standardised: ...
+
+
+class FitSubproblem(Protocol[ModelT_co]):
+    """Fits a sparse model to the sampled columns, on a worker; touches no shared state.
+
+    `y` is whatever the problem class explains: a target, or labels with sample weights.
+    """
+
+    def __call__(self, X: Standardised, y: Any, *, seed: int) -> ModelT_co: ...
 
 
 class ExtractRelevant(Protocol):
@@ -71,18 +80,23 @@ class ExtractRelevant(Protocol):
 class Fit(Protocol[ModelT]):
     """Solves the reduced problem; `warm_start` holds positions in X."""
 
-    def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[ModelT]: ...
+    def __call__(self, X: Standardised, y: Any, *, warm_start: CandidateIds, seconds: float) -> Outcome[ModelT]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Problem(Generic[ModelT]):
-    """The paper's five functions, by the paper's names."""
+    """The paper's five functions by the paper's names, `screen` as the panel that asks its question."""
 
-    screen: Screen
+    screen: Panel
     construct_subproblems: ConstructSubproblems
     fit_subproblem: FitSubproblem[Any]
     extract_relevant: ExtractRelevant
     fit: Fit[ModelT]
+    prepare: PrepareColumns
+
+    def restricted(self, ids: CandidateIds) -> Problem[ModelT]:
+        """The problem on these features; a class whose features are tied together overrides it."""
+        return self
 
 
 class FeatureSource(Protocol):

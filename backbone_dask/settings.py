@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +12,16 @@ from backbone_dask.errors import InvalidSettingError
 
 SMALLEST_SCREEN = 1000
 DEFAULT_NONZERO = 10
+GAMMA_GRID = 5
+LARGEST_AUTO = 50
+_AUTO_STEP = 1.5
+MISSED = 0.05
+"""Probability that a subproblem misses a relevant feature it examines; benchmarks/subproblems measures less."""
+CHOICES = {
+    "subproblem": ("relaxation", "elastic-net", "rounding"),
+    "subproblem_size": ("fixed", "grid", "incremental"),
+    "exact": ("branch-and-bound", "outer-approximation"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,63 +30,113 @@ class Settings:
 
     Attributes
     ----------
-    n_nonzero : k, the most features in the final model.
-    gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n).
+    n_nonzero : k, the most features in the final model; a list, or "auto", to choose on validation samples.
+    gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n). A list, or "grid" (five values from
+        1/(k n) to 1/sqrt(n)), to choose on validation samples.
+    validation : how k and gamma are chosen from several: the share of samples to train on (0.7), a number of folds,
+        or "ebic", a criterion that needs no samples held out.
     screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000.
     screen_rounds : passes over the columns; each after the first screens what the model so far leaves unexplained.
     subproblem_fraction : beta, share of the candidates in one subproblem, which examines at least backbone_max of them.
-    n_subproblems : M, subproblems at the first level; halved at each further one.
+    n_subproblems : M, subproblems at the first level, halved at each further one; "auto" takes the theorem's number.
+    subproblem : how a subproblem is solved: relaxation (SR-REL), elastic-net or rounding.
+    subproblem_size : support size of a subproblem: fixed (k), grid (k/3, 2k/3 or k) or incremental, on a hold-out.
+    subproblem_gamma : ridge weight of subproblems; None is gamma, "grid" chooses on the hold-out.
+    sample_fraction : share of the samples that each subproblem sees.
     backbone_max : B_max, largest backbone that the exact solve takes.
     sampling : how subproblems draw candidates: exponential, uniform, proportional or covering.
     patience : a level ends early after this many subproblems in a row that add nothing; None never ends early.
-    time_limit : seconds for the exact solve.
+    exact : how the reduced problem is solved: branch-and-bound or outer-approximation.
+    time_limit : seconds for the exact solve, and in all for those that k and gamma are chosen by.
     gap_tolerance : relative gap at which the exact solve counts as proven.
     seed : of every random draw.
     """
 
-    n_nonzero: int | None = None
-    gamma: float | None = None
+    n_nonzero: int | Sequence[int] | str | None = None
+    gamma: float | Sequence[float] | str | None = None
+    validation: float | int | str = 0.7
     screen_size: int | None = None
     screen_rounds: int = 1
     subproblem_fraction: float = 0.5
-    n_subproblems: int = 10
+    n_subproblems: int | str = 10
+    subproblem: str = "relaxation"
+    subproblem_size: str = "fixed"
+    subproblem_gamma: float | str | None = None
+    sample_fraction: float = 1.0
     backbone_max: int = 250
     sampling: str = "exponential"
     patience: int | None = 2
+    exact: str = "branch-and-bound"
     time_limit: float = 60.0
     gap_tolerance: float = 1e-4
     seed: int = 0
 
-    def resolve(self, *, n_samples: int, n_features: int) -> ResolvedSettings:
-        """The same settings with every choice made for data of this shape; raises InvalidSettingError."""
-        plain = Settings(**{name: _plain(name, value) for name, value in asdict(self).items()})
-        return plain._resolved(n_samples, n_features)
+    def resolve(self, *, n_samples: int, n_features: int, total: float | None = None) -> ResolvedSettings:
+        """The same settings with every choice made for data of this shape; raises InvalidSettingError.
 
-    def _resolved(self, n_samples: int, n_features: int) -> ResolvedSettings:
-        chosen = asdict(self)
-        chosen["n_nonzero"] = self._n_nonzero(n_samples, n_features)
-        chosen["gamma"] = self.gamma if self.gamma is not None else 1 / math.sqrt(n_samples)
+        `total` is how many samples the sample weights stand for.
+        """
+        plain = Settings(**{name: _plain(name, value) for name, value in asdict(self).items()})
+        return plain._resolved(n_samples, n_features, n_samples if total is None else total)
+
+    def _resolved(self, n_samples: int, n_features: int, total: float) -> ResolvedSettings:
+        sizes = self._sizes(n_samples, n_features)
+        gammas = self._gammas(sizes[-1], total)
         wanted = self.screen_size if self.screen_size is not None else max(4 * n_samples, SMALLEST_SCREEN)
-        chosen["screen_size"] = min(wanted, n_features)
-        if self.sampling == "covering":
+        self._check(sizes[-1], n_samples, n_features)
+        chosen = asdict(self) | {
+            "n_nonzero": sizes[-1],
+            "gamma": gammas[0],
+            "sizes": sizes,
+            "gammas": gammas,
+            "screen_size": min(wanted, n_features),
+            "n_subproblems": self._n_subproblems(min(wanted, n_features), sizes[-1]),
             # A level that stops early has not examined every candidate.
-            chosen["patience"] = None
-        self._check(chosen["n_nonzero"], n_samples, n_features)
+            "patience": None if self.sampling == "covering" else self.patience,
+        }
         return ResolvedSettings(**chosen)
 
-    def _n_nonzero(self, n_samples: int, n_features: int) -> int:
-        """As asked, else the default or the most that the data and the other settings leave room for."""
-        if self.n_nonzero is not None:
-            return self.n_nonzero
+    def _sizes(self, n_samples: int, n_features: int) -> tuple[int, ...]:
+        """Support sizes to choose from, rising; one if there is nothing to choose."""
+        if isinstance(self.n_nonzero, int):
+            return (self.n_nonzero,)
         screened = n_features if self.screen_size is None else self.screen_size
-        return max(min(DEFAULT_NONZERO, n_samples, n_features, screened, self.backbone_max), 1)
+        room = max(min(n_samples, n_features, screened, self.backbone_max), 1)
+        if self.n_nonzero is None:
+            return (min(DEFAULT_NONZERO, room),)
+        if isinstance(self.n_nonzero, str):
+            return _spread(min(room, LARGEST_AUTO, max(n_samples // 4, 1)))
+        return tuple(sorted(set(self.n_nonzero)))
+
+    def _gammas(self, n_nonzero: int, total: float) -> tuple[float, ...]:
+        """Ridge weights to choose from, the weakest ridge first; one if there is nothing to choose."""
+        usual = 1 / math.sqrt(total)
+        if self.gamma is None:
+            return (usual,)
+        if isinstance(self.gamma, str):
+            # |x_i|^2 is about p for standardised columns: the paper's p / (k n max |x_i|^2) is about 1 / (k n).
+            ratio = 1 / max(n_nonzero, 1) / math.sqrt(total)
+            return tuple(usual * ratio ** (at / (GAMMA_GRID - 1)) for at in range(GAMMA_GRID))
+        if isinstance(self.gamma, float | int):
+            return (float(self.gamma),)
+        return tuple(sorted({float(gamma) for gamma in self.gamma}, reverse=True))
+
+    def _n_subproblems(self, n_survivors: int, n_nonzero: int) -> int:
+        if isinstance(self.n_subproblems, int):
+            return self.n_subproblems
+        return enough_subproblems(n_survivors, n_nonzero, self.subproblem_fraction)
 
     def _check(self, k: int, n_samples: int, n_features: int) -> None:
         for wrong, message in (
-            (k < 1, f"n_nonzero is {k}; it must be at least 1"),
+            (_least(self.n_nonzero, 1) < 1, f"n_nonzero is {_shown(self.n_nonzero)}; it must be at least 1"),
             (k > n_features, f"n_nonzero is {k}, but the data have only {n_features} features"),
             (k > n_samples, f"n_nonzero is {k}, but the data have only {n_samples} samples"),
-            (not _positive(self.gamma), f"gamma is {self.gamma}; it must be positive and finite"),
+            (not _positive(self.gamma), f"gamma is {_shown(self.gamma)}; it must be positive and finite"),
+            (
+                not _positive(self.subproblem_gamma),
+                f"subproblem_gamma is {self.subproblem_gamma}; it must be positive and finite",
+            ),
+            (not _is_validation(self.validation, n_samples), _validation_help(self.validation, n_samples)),
             (
                 _below(self.screen_size, k),
                 f"screen_size is {self.screen_size}; it must be at least n_nonzero ({k})",
@@ -84,8 +145,9 @@ class Settings:
                 not 0 < self.subproblem_fraction <= 1,
                 f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]",
             ),
+            (not 0 < self.sample_fraction <= 1, f"sample_fraction is {self.sample_fraction}; it must be in (0, 1]"),
             (self.screen_rounds < 1, f"screen_rounds is {self.screen_rounds}; it must be at least 1"),
-            (self.n_subproblems < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
+            (_least(self.n_subproblems, 1) < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
             (self.backbone_max < k, f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
             (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
             (not 0 < self.time_limit < math.inf, f"time_limit is {self.time_limit}; it must be positive and finite"),
@@ -98,30 +160,84 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSettings:
-    """Settings after every choice is made; what a run records."""
+    """Settings after every choice is made; what a run records.
+
+    `n_nonzero` is the largest of `sizes` and `gamma` the first of `gammas`: what the backbone is built for.
+    """
 
     n_nonzero: int
     gamma: float
+    sizes: tuple[int, ...]
+    gammas: tuple[float, ...]
+    validation: float | int | str
     screen_size: int
     screen_rounds: int
     subproblem_fraction: float
     n_subproblems: int
+    subproblem: str
+    subproblem_size: str
+    subproblem_gamma: float | str | None
+    sample_fraction: float
     backbone_max: int
     sampling: str
     patience: int | None
+    exact: str
     time_limit: float
     gap_tolerance: float
     seed: int
 
+    @property
+    def has_choice(self) -> bool:
+        """Whether there is more than one size or ridge weight."""
+        return len(self.sizes) * len(self.gammas) > 1
 
-_OPTIONAL = ("n_nonzero", "gamma", "screen_size", "patience")
+    def at(self, n_nonzero: int, gamma: float) -> ResolvedSettings:
+        """The same with the choice made."""
+        return replace(self, n_nonzero=n_nonzero, gamma=gamma, sizes=(n_nonzero,), gammas=(gamma,))
+
+
+def enough_subproblems(n_survivors: int, n_nonzero: int, fraction: float, missed: float = MISSED) -> int:
+    """log(alpha p k) / log(1 / (1 - beta + beta p_sub)), rounded up: every relevant feature is found by one of them."""
+    lost = 1 - fraction + fraction * missed
+    return max(1, math.ceil(math.log(max(n_survivors * n_nonzero, 2)) / math.log(1 / lost))) if lost else 1
+
+
+_OPTIONAL = ("n_nonzero", "gamma", "subproblem_gamma", "screen_size", "patience")
+_WORDS = {
+    "n_nonzero": "auto",
+    "gamma": "grid",
+    "subproblem_gamma": "grid",
+    "validation": "ebic",
+    "n_subproblems": "auto",
+}
+_LISTS = ("n_nonzero", "gamma")
 _WHOLE = ("n_nonzero", "screen_size", "screen_rounds", "n_subproblems", "backbone_max", "patience", "seed")
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A Python number, whatever kind of number it was; refuses a fraction where a whole number is needed."""
+    """Python numbers and words, whatever kind they were; refuses what the setting cannot be."""
     if name == "sampling" or (value is None and name in _OPTIONAL):
         return value
+    if name in CHOICES:
+        return _one_of(name, value, CHOICES[name])
+    if isinstance(value, str):
+        return _one_of(name, value, (_WORDS[name],) if name in _WORDS else ())
+    if name in _LISTS and hasattr(value, "__len__"):
+        if not len(value):
+            raise InvalidSettingError(f"{name} is an empty list; give at least one value")
+        return tuple(_number(name, each) for each in value)
+    return _number(name, value)
+
+
+def _one_of(name: str, value: Any, words: tuple[str, ...]) -> Any:
+    if value not in words:
+        known = ", ".join(map(repr, words))
+        number = "" if name in CHOICES else "it must be a number" + (" or " if words else "")
+        raise InvalidSettingError(f"{name} is {value!r}; {number or 'use '}{known}")
+    return value
+
+
+def _number(name: str, value: Any) -> int | float:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if name in _WHOLE or not isinstance(value, Real):
@@ -130,9 +246,42 @@ def _plain(name: str, value: Any) -> Any:
     return float(value)
 
 
-def _positive(value: float | None) -> bool:
-    return value is None or (value > 0 and math.isfinite(value))
+def _spread(most: int) -> tuple[int, ...]:
+    """1, 2, 3, 5, 8, ... up to `most`."""
+    sizes, size = {most}, 1.0
+    while round(size) < most:
+        sizes.add(round(size))
+        size *= _AUTO_STEP
+    return tuple(sorted(sizes))
+
+
+def _values(value: Any) -> list[Any]:
+    if value is None or isinstance(value, str):
+        return []
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def _least(value: Any, default: int) -> int:
+    return min(_values(value), default=default)
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, _values(value)))
+
+
+def _positive(value: Any) -> bool:
+    return all(each > 0 and math.isfinite(each) for each in _values(value))
 
 
 def _below(value: int | None, least: int) -> bool:
     return value is not None and value < least
+
+
+def _is_validation(value: float | int | str, n_samples: int) -> bool:
+    if isinstance(value, str):
+        return True
+    return 2 <= value <= n_samples if isinstance(value, int) else 0 < value < 1
+
+
+def _validation_help(value: float | int | str, n_samples: int) -> str:
+    return f"validation is {value}; use a share of the samples in (0, 1), 2 to {n_samples} folds, or 'ebic'"

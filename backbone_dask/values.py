@@ -104,6 +104,20 @@ class SparseFit:
     objective: float
 
 
+@dataclass(frozen=True, slots=True)
+class GridPoint:
+    """One size and ridge weight that was tried: its error on each validation set, and the largest gap of its fits."""
+
+    n_nonzero: int
+    gamma: float
+    errors: tuple[float, ...]
+    gap: float
+
+    @property
+    def error(self) -> float:
+        return sum(self.errors) / len(self.errors)
+
+
 class Termination(StrEnum):
     """Why an exact solve stopped. How good its answer is, the gap says."""
 

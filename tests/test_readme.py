@@ -46,7 +46,7 @@ def test_python_runs_as_one_script(tmp_path):
     (tmp_path / "readme.py").write_text(script)
     done = subprocess.run([sys.executable, "readme.py"], cwd=tmp_path, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("[  10 2000]") == 3
+    assert done.stdout.count("[  10 2000]") == 4
 
 
 @pytest.mark.parametrize("target", ["run", "test"])

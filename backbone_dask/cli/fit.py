@@ -12,6 +12,8 @@ import click
 from backbone_dask.cli.execution import executor_of, workers_of
 from backbone_dask.cli.options import (
     as_json,
+    extras_from,
+    extras_options,
     missing,
     overwrite,
     settings_from,
@@ -23,7 +25,7 @@ from backbone_dask.cli.options import (
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
 from backbone_dask.launch.local import local_worker_bytes
-from backbone_dask.problems.fitting import Fitted, Preparation, fit_linear, prepare
+from backbone_dask.problems.fitting import Fitted, Preparation, fit_sparse, prepare
 from backbone_dask.protocols import Executor
 from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary
@@ -42,6 +44,7 @@ from backbone_dask.store.schema import MissingPolicy
 @target
 @missing
 @settings_options
+@extras_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory of the run.")
 @workers
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
@@ -65,9 +68,10 @@ def fit(
     if resume and overwrite:
         raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
     source = open_store(store, missing=missing)
-    ready = prepare(source, source.target(target), settings_from(options))
+    extras = extras_from(options, source)
+    ready = prepare(source, source.target(target), settings_from(options), task=task, extras=extras)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
-    identity = {"store": source.identity, "y": digest(ready.y), **asked}
+    identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
     _require_memory(ready, workers)
     with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if not (out / "result.json").exists():
@@ -85,7 +89,7 @@ def _require_memory(ready: Preparation, workers: int | None) -> None:
 
 def _run(ready: Preparation, directory: RunDirectory, workers: int | None, *, task: str, quiet: bool) -> None:
     with executor_of(workers) as executor, display(quiet) as listen:
-        fitted = fit_linear(ready, executor, journal=directory, listen=_both(directory.log, listen))
+        fitted = fit_sparse(ready, executor, journal=directory, listen=_both(directory.log, listen))
         _keep(fitted, ready, directory, executor, task)
 
 

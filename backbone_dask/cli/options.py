@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_args
 
 import click
+import numpy as np
 
 from backbone_dask.algorithm.sampling import weights
-from backbone_dask.settings import Settings
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.problems.fitting import Extras
+from backbone_dask.runtime.files import read_json
+from backbone_dask.settings import CHOICES, Settings
+from backbone_dask.store import FeatureStore
 from backbone_dask.store.schema import MissingPolicy
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable output.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace what is there.")
-task = click.option("--task", type=click.Choice(["regression"]), default="regression", show_default=True)
+task = click.option(
+    "--task", type=click.Choice(["regression", "classification"]), default="regression", show_default=True
+)
 target = click.option("--target", help="Name of the target; not needed where the store has only one.")
 missing = click.option(
     "--missing",
@@ -24,16 +32,112 @@ workers = click.option(
     "--workers", type=click.IntRange(0), help="Worker processes; 0 runs in this process.  [default: one per core]"
 )
 
+
+class OneOrMany(click.ParamType):  # type: ignore[type-arg]
+    """A number, several with commas between them, or one word."""
+
+    def __init__(self, kind: type[int] | type[float], word: str) -> None:
+        self.kind, self.word = kind, word
+        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}[,...]|{word}"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not isinstance(value, str) or value == self.word:
+            return value
+        try:
+            numbers = [self.kind(part) for part in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor several with commas between them nor {self.word!r}")
+        return numbers[0] if len(numbers) == 1 else numbers
+
+
+class Validation(click.ParamType):  # type: ignore[type-arg]
+    """A share with a point, a whole number of folds, or "ebic"."""
+
+    name = "SHARE|FOLDS|ebic"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not isinstance(value, str) or value == "ebic":
+            return value
+        try:
+            return int(value) if value.isdigit() else float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a share nor a number of folds nor 'ebic'")
+
+
+_EXTRAS = (
+    click.option("--weights", help="Name of the target that holds sample weights."),
+    click.option("--covariate", "covariates", multiple=True, help="A feature or a target in every model, unpenalised."),
+    click.option("--no-intercept", is_flag=True, help="No intercept."),
+    click.option("--nonnegative", is_flag=True, help="No coefficient below 0."),
+    click.option(
+        "--groups",
+        type=click.Path(exists=True, dir_okay=False),
+        help="JSON: lists of names or ids that enter together.",
+    ),
+)
+
+
+def extras_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that make up Extras; `extras_from` reads them."""
+    for option in reversed(_EXTRAS):
+        command = option(command)
+    return command
+
+
+def extras_from(options: dict[str, Any], store: FeatureStore) -> Extras:
+    """Takes its options out of `options`."""
+    weights, covariates, groups = options.pop("weights"), list(options.pop("covariates")), options.pop("groups")
+    return Extras(
+        sample_weight=store.target(weights) if weights else None,
+        covariates=_covariates(covariates, store) if covariates else None,
+        fit_intercept=not options.pop("no_intercept"),
+        nonnegative=options.pop("nonnegative"),
+        groups=read_json(Path(groups)) if groups else None,
+    )
+
+
+def _covariates(names: list[str], store: FeatureStore) -> Any:
+    """Features by name, or targets of the store; not some of each."""
+    targets = [name for name in names if name in store.targets]
+    if len(targets) == len(names):
+        return np.stack([store.target(name) for name in names], axis=1)
+    if targets:
+        raise InvalidDataError(f"--covariate {targets[0]} is a target and others are features; use either")
+    return names
+
+
 _DEFAULTS = Settings()
 _SETTINGS = (
-    click.option("-k", "--n-nonzero", type=int, required=True, help="Most features in the model."),
+    click.option(
+        "-k",
+        "--n-nonzero",
+        type=OneOrMany(int, "auto"),
+        required=True,
+        help="Most features in the model; several (5,10,20) or 'auto' are chosen from by validation.",
+    ),
     click.option("--screen-size", type=int, help="Features that survive the screen.  [default: 4 n, at least 1000]"),
     click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True, help="Passes."),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),
-    click.option("--n-subproblems", type=int, default=_DEFAULTS.n_subproblems, show_default=True),
+    click.option("--n-subproblems", type=OneOrMany(int, "auto"), default=_DEFAULTS.n_subproblems, show_default=True),
     click.option("--backbone-max", type=int, default=_DEFAULTS.backbone_max, show_default=True),
     click.option("--sampling", type=click.Choice(weights.names()), default=_DEFAULTS.sampling, show_default=True),
-    click.option("--gamma", type=float, help="Ridge weight; larger is weaker.  [default: 1/sqrt(n)]"),
+    click.option(
+        "--gamma",
+        type=OneOrMany(float, "grid"),
+        help="Ridge weight; larger is weaker. Several, or 'grid', are chosen from by validation.  [default: 1/sqrt(n)]",
+    ),
+    click.option(
+        "--validation",
+        type=Validation(),
+        default=_DEFAULTS.validation,
+        show_default=True,
+        help="Share of samples to train on, number of folds, or 'ebic'.",
+    ),
+    click.option("--subproblem", type=click.Choice(CHOICES["subproblem"]), default=_DEFAULTS.subproblem),
+    click.option("--subproblem-size", type=click.Choice(CHOICES["subproblem_size"]), default=_DEFAULTS.subproblem_size),
+    click.option("--subproblem-gamma", type=OneOrMany(float, "grid"), help="Ridge of subproblems.  [default: --gamma]"),
+    click.option("--sample-fraction", type=float, default=_DEFAULTS.sample_fraction, show_default=True),
+    click.option("--exact", type=click.Choice(CHOICES["exact"]), default=_DEFAULTS.exact, show_default=True),
     click.option(
         "--time-limit",
         type=float,

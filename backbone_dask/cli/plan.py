@@ -9,13 +9,22 @@ import click
 import numpy as np
 
 from backbone_dask.cli.execution import workers_of
-from backbone_dask.cli.options import as_json, missing, settings_from, settings_options, target, task, workers
+from backbone_dask.cli.options import (
+    as_json,
+    extras_from,
+    extras_options,
+    missing,
+    settings_from,
+    settings_options,
+    target,
+    task,
+    workers,
+)
 from backbone_dask.cli.output import show
 from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Preparation, prepare
-from backbone_dask.problems.linear import linear_problem
 from backbone_dask.runtime.budget import Budget, cut_screen, gib
-from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
+from backbone_dask.runtime.scoring import screen_blocks
 from backbone_dask.runtime.tasks import take
 from backbone_dask.store import open_store
 from backbone_dask.store.schema import MissingPolicy
@@ -30,6 +39,7 @@ PASSES_PER_SUBPROBLEM = 45
 @target
 @missing
 @settings_options
+@extras_options
 @workers
 @as_json
 def plan(
@@ -43,7 +53,8 @@ def plan(
 ) -> None:
     """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
     source = open_store(store, missing=missing)
-    ready = prepare(source, source.target(target), settings_from(options))
+    extras = extras_from(options, source)
+    ready = prepare(source, source.target(target), settings_from(options), task=task, extras=extras)
     count = workers_of(workers)
     content = {"task": task, **planned(ready, ready.budget(count), count)}
     show(content, _words(content), as_json)
@@ -81,7 +92,7 @@ def _seconds(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, fl
 
 
 def _columns_per_second(ready: Preparation) -> float:
-    block, panel = ready.store.blocks()[0], OneQuestion(linear_problem(ready.settings).screen, ready.y)
+    block, panel = ready.store.blocks()[0], ready.problem.screen
 
     def score() -> None:
         screen_blocks(ready.store, [block], panel, ready.settings.screen_size)
@@ -92,7 +103,7 @@ def _columns_per_second(ready: Preparation) -> float:
 def _products_per_second(ready: Preparation) -> float:
     block = ready.store.blocks()[0]
     columns = take(ready.store.read(block).standardised(), np.arange(block.size))
-    vector = ready.y.astype(np.float32)
+    vector = ready.task.response.astype(np.float32)
     return block.size / _best_of_two(lambda: columns @ vector)
 
 

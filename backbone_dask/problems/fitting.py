@@ -1,23 +1,54 @@
-"""One fit from a store to a model: what the estimator and the command line share."""
+"""One fit from a store to a model: what the estimators and the command line share."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
+from backbone_dask.errors import InvalidSettingError
+from backbone_dask.problems.covariates import Covariates, find_covariates
+from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
 from backbone_dask.problems.iterative import IterativeScreen
-from backbone_dask.problems.linear import checked_target, in_data_units, linear_problem, linear_sampler
-from backbone_dask.problems.model import LinearModel
+from backbone_dask.problems.linear import LinearTask, checked_target
+from backbone_dask.problems.logistic import LogisticTask
+from backbone_dask.problems.model import LinearModel, Terms
+from backbone_dask.problems.selection import FitByCriterion, GridFits, best_point, draw_trainings
+from backbone_dask.problems.sparse import SparseTask, raw_values, sampler
+from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
-from backbone_dask.runtime.checkpoint import Journal, NoJournal
+from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, silent
-from backbone_dask.runtime.run import Finding, OneScreen, Run, ScreenPhase
+from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
+from backbone_dask.screens.catalogue import two_classes
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
-from backbone_dask.values import CandidateIds, SparseFit, Target
+from backbone_dask.values import CandidateIds, GridPoint, SparseFit, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What may be given besides a table and a target.
+
+    Attributes
+    ----------
+    sample_weight : array (samples,); a sample of weight 2 counts as two.
+    covariates : table (samples, q), or names or ids of features of the table: in every model, unpenalised.
+    fit_intercept : whether the model has an intercept.
+    groups : a group for every feature (p,), or a list of lists of names or ids: they enter together.
+    nonnegative : whether coefficients must be 0 or more.
+    """
+
+    sample_weight: Any = None
+    covariates: Any = None
+    fit_intercept: bool = True
+    groups: Any = None
+    nonnegative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,65 +56,162 @@ class Preparation:
     """Everything that is checked before work starts."""
 
     store: FeatureStore
-    y: Target
+    task: SparseTask
     settings: ResolvedSettings
+    covariates: Covariates
+    groups: Groups
+    classes: tuple[float, ...]
+
+    @property
+    def problem(self) -> Problem[SparseFit]:
+        settings = self.settings
+        own = settings.subproblem_gamma if isinstance(settings.subproblem_gamma, float) else settings.gamma
+        problem = self.task.problem(settings, settings.n_nonzero, own)
+        if self.groups.is_trivial:
+            return problem
+        ridge = self.task.ridge(settings.gamma)
+        return grouped(problem, self.groups, settings.n_nonzero, ridge, settings.gap_tolerance)
+
+    @property
+    def extras_json(self) -> dict[str, Any]:
+        """What was given besides table and target, in a few characters each: part of what makes two runs the same."""
+        arrays = {
+            "weights": self.task.adjusted.weights,
+            "free": self.task.adjusted.free,
+            "members": self.groups.members,
+            "labels": self.groups.labels,
+        }
+        return {**{name: digest(array) for name, array in arrays.items()}, "nonnegative": self.groups.nonnegative}
 
     def budget(self, n_workers: int) -> Budget:
         """The cut of this fit for that many workers."""
-        width = linear_sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
+        width = sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
         return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width)
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The model in the units of the data, and how it was found."""
+    """The model in the units of the data, how it was found, and how well it explains its training samples."""
 
     model: LinearModel
     finding: Finding
     settings: ResolvedSettings
-    training_r2: float
+    training: dict[str, float]
+
+    @property
+    def n_nonzero(self) -> int:
+        """The size that was asked for, or chosen."""
+        return best_point(self.finding.grid).n_nonzero if self.finding.grid else self.settings.n_nonzero
+
+    @property
+    def gamma(self) -> float:
+        return best_point(self.finding.grid).gamma if self.finding.grid else self.settings.gamma
 
 
-def prepare(store: FeatureStore, y: Target, settings: Settings) -> Preparation:
-    """Check the target and the settings against the data; raises before anything is started or written."""
+def _labels(y: Target, adjusted: Adjustment) -> LogisticTask:
+    return LogisticTask(two_classes(y), adjusted)
+
+
+TASKS: dict[str, Callable[[Target, Adjustment], SparseTask]] = {
+    "regression": LinearTask,
+    "classification": _labels,
+}
+
+
+def prepare(
+    store: FeatureStore, y: Target, settings: Settings, *, task: str = "regression", extras: Extras | None = None
+) -> Preparation:
+    """Check target, settings and extras against the data; raises before anything is started or written."""
     weights[settings.sampling]
-    resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features)
-    return Preparation(store, checked_target(y, store.n_samples), resolved)
+    extras = extras or Extras()
+    covariates = find_covariates(extras.covariates, store)
+    adjusted = adjustment(
+        store.n_samples,
+        sample_weight=extras.sample_weight,
+        covariates=covariates.values,
+        fit_intercept=extras.fit_intercept,
+    )
+    resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, total=adjusted.total)
+    target = checked_target(y, store.n_samples)
+    groups = find_groups(extras.groups, store, nonnegative=extras.nonnegative)
+    _require_together(task, resolved, groups)
+    classes = tuple(np.unique(target).tolist()) if task == "classification" else ()
+    return Preparation(store, TASKS[task](target, adjusted), resolved, covariates, groups, classes)
 
 
-def fit_linear(
+def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> None:
+    if task == "classification" and not groups.is_trivial:
+        raise InvalidSettingError("groups and nonnegative coefficients are for regression; leave them out")
+    if task == "classification" and settings.subproblem == "rounding":
+        raise InvalidSettingError("subproblem='rounding' is for regression; use 'relaxation' or 'elastic-net'")
+    if not groups.is_trivial and (settings.subproblem, settings.subproblem_size) != ("relaxation", "fixed"):
+        raise InvalidSettingError("groups and nonnegative need subproblem='relaxation' and subproblem_size='fixed'")
+
+
+def fit_sparse(
     ready: Preparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
 ) -> Fitted:
-    """Run the spine and bring the model back to the units of the data."""
-    budget = ready.budget(executor.n_workers)
-    require_memory(budget, ready.store.n_samples, executor.worker_bytes)
-    problem = linear_problem(ready.settings)
-    finding = Run(
-        problem=problem,
-        source=ready.store,
-        y=ready.y,
-        settings=ready.settings,
-        budget=budget,
-        executor=executor,
-        screen=_screen_phase(problem, ready),
-        journal=journal or NoJournal(),
-        listen=listen,
-    ).execute()
-    return _fitted(ready, finding)
+    """Choose k and gamma where there is a choice, run the spine, and bring the model back to the units of the data."""
+    spine = _Spine(ready, executor, journal or NoJournal(), listen)
+    require_memory(ready.budget(executor.n_workers), ready.store.n_samples, executor.worker_bytes)
+    if not ready.settings.has_choice:
+        return _fitted(ready, spine(ready.task, OneFit(ready.settings.time_limit)))
+    if isinstance(ready.settings.validation, str):
+        by_criterion = FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features)
+        return _fitted(ready, spine(ready.task, by_criterion))
+    trainings = draw_trainings(ready.settings, ready.store.n_samples)
+    curve = validation_curve(ready.store, ready.task, ready.settings, trainings, spine)
+    chosen = replace(ready, settings=ready.settings.at(*_chosen(curve)))
+    finding = _Spine(chosen, executor, spine.journal, listen)(chosen.task, OneFit(ready.settings.time_limit))
+    return _fitted(ready, replace(finding, grid=curve))
+
+
+def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:
+    best = best_point(curve)
+    return best.n_nonzero, best.gamma
+
+
+@dataclass(frozen=True, slots=True)
+class _Spine:
+    """Runs the method on one table: for a task, with a way to reduce; runs of other names keep a journal each."""
+
+    ready: Preparation
+    executor: Executor
+    journal: Journal
+    listen: Listener
+
+    def __call__(self, task: SparseTask, reduce: ReducePhase, name: str | None = None) -> Finding:
+        ready = replace(self.ready, task=task)
+        problem = ready.problem
+        return Run(
+            problem=problem,
+            source=ready.store,
+            y=task.response,
+            settings=ready.settings,
+            budget=ready.budget(self.executor.n_workers),
+            executor=self.executor,
+            screen=_screen_phase(problem, ready),
+            reduce=reduce,
+            journal=self.journal if name is None else self.journal.part(name),
+            listen=self.listen,
+        ).execute()
 
 
 def _screen_phase(problem: Problem[SparseFit], ready: Preparation) -> ScreenPhase:
-    if ready.settings.screen_rounds == 1:
-        return OneScreen(problem.screen, ready.y)
-    return IterativeScreen(problem.screen, problem.fit_subproblem, ready.y, ready.settings.screen_rounds)
+    phase: ScreenPhase = OneScreen(problem.screen)
+    if ready.settings.screen_rounds > 1:
+        phase = IterativeScreen(problem, ready.task.response, ready.task.condition, ready.settings.screen_rounds)
+    return phase if ready.groups.is_trivial else GroupedScreen(phase, ready.groups)
 
 
 def _fitted(ready: Preparation, finding: Finding) -> Fitted:
     fit: SparseFit = finding.outcome.model
     ids: CandidateIds = finding.backbone[fit.support]
     columns = ready.store.gather(ids)
-    model = in_data_units(fit, ids, ready.store.names(ids), columns, ready.y)
-    residual = ready.y - model.predict(columns)
-    deviation = ready.y - ready.y.mean()
-    r2 = 1 - float(residual @ residual) / max(float(deviation @ deviation), np.finfo(float).tiny)
-    return Fitted(model, finding, ready.settings, r2)
+    coefficients, free = ready.task.in_data_units(fit, columns)
+    has_intercept = ready.task.adjusted.has_intercept
+    tied, beside = ready.covariates.terms(free[1:] if has_intercept else free)
+    support = Terms(ids, tuple(ready.store.names(ids)), coefficients, columns.mean)
+    model = LinearModel(support, float(free[0]) if has_intercept else 0.0, tied, beside, ready.classes)
+    predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
+    return Fitted(model, finding, ready.settings, ready.task.quality(np.asarray(predictor)))

@@ -2,47 +2,69 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from backbone_dask.algorithm.sampling import Sampler
+from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.exact.outer_approximation import fit_outer_approximation
-from backbone_dask.problems.model import LinearModel
-from backbone_dask.protocols import Problem
-from backbone_dask.screens.correlation import correlation
+from backbone_dask.exact.catalogue import exact_solvers
+from backbone_dask.problems.sparse import Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.protocols import FitSubproblem, Panel, Problem
+from backbone_dask.screens.correlation import CorrelationPanel
+from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.settings import ResolvedSettings
-from backbone_dask.subproblems.relaxation import fit_relaxation, relevant_of
+from backbone_dask.subproblems.elastic_net import fit_elastic_net
+from backbone_dask.subproblems.holdout import SquaredLearner
+from backbone_dask.subproblems.relaxation import relevant_of
+from backbone_dask.subproblems.rounding import fit_rounding
+from backbone_dask.subproblems.support_size import FitChosenSize
+from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
 SMALLEST_SPREAD = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
-class FitSubproblem:
-    """SR-REL on the sampled columns."""
+class FitElasticNet:
+    """Features that an elastic net chooses."""
 
     n_nonzero: int
     gamma: float
 
     def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
-        return fit_relaxation(X, centred(y), n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+        return fit_elastic_net(X, y, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class FitRounding:
+    """Features that coins, weighted by the relaxation, choose."""
+
+    n_nonzero: int
+    gamma: float
+
+    def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
+        return fit_rounding(X, y, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
 class FitReduced:
-    """Outer approximation on the backbone."""
+    """The exact fit on the backbone, by the solver of that name."""
 
+    solver: str
     n_nonzero: int
     gamma: float
     gap_tolerance: float
 
+    def at(self, n_nonzero: int, gamma: float) -> FitReduced:
+        return replace(self, n_nonzero=n_nonzero, gamma=gamma)
+
     def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
-        return fit_outer_approximation(
+        return exact_solvers[self.solver](
             X,
-            centred(y),
+            y,
             n_nonzero=self.n_nonzero,
             gamma=self.gamma,
             warm_start=warm_start,
@@ -51,27 +73,70 @@ class FitReduced:
         )
 
 
-def linear_sampler(settings: ResolvedSettings) -> Sampler:
-    """How subproblems are drawn."""
-    # The exact solve takes backbone_max columns: a subproblem that examines fewer loses features and gains nothing.
-    return Sampler(settings.sampling, settings.subproblem_fraction, settings.backbone_max, settings.seed)
+@dataclass(frozen=True)
+class LinearTask:
+    """Squared loss; intercept, covariates and sample weights are taken out before a solver sees the data."""
+
+    y: Target
+    adjusted: Adjustment
+
+    @cached_property
+    def response(self) -> Target:
+        return self.adjusted.target(self.y)
+
+    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
+        ridge = self.ridge(gamma)
+        return Problem(
+            screen=self._screen(),
+            construct_subproblems=sampler(settings),
+            fit_subproblem=_subproblem_solver(settings, n_nonzero, ridge),
+            extract_relevant=relevant_of,
+            fit=FitReduced(settings.exact, n_nonzero, ridge, settings.gap_tolerance),
+            prepare=self.adjusted.projected,
+        )
+
+    def _screen(self) -> Panel:
+        if self.adjusted.is_plain:
+            return CorrelationPanel(self.y)
+        return ScorePanel(self.adjusted.root, self.adjusted.basis, self.response, self.adjusted.has_intercept)
+
+    def condition(self, columns: Standardised) -> Panel:
+        basis = orthonormal(np.vstack([self.adjusted.basis, columns.astype(np.float64)]))
+        with one_blas_thread():
+            residual = self.response - (basis @ self.response) @ basis
+        return ScorePanel(self.adjusted.root, basis, residual, self.adjusted.has_intercept)
+
+    def in_data_units(self, fit: SparseFit, columns: Columns) -> tuple[Vector, Vector]:
+        coefficients = fit.weights / self.adjusted.projected_scale(columns)
+        return coefficients, self.adjusted.free_part(self.y - coefficients @ raw_values(columns))
+
+    def weighted(self, weights: Vector) -> LinearTask:
+        return LinearTask(self.y, replace(self.adjusted, weights=weights))
+
+    def loss(self, predictor: Vector) -> float:
+        return float(self.adjusted.weights @ (self.y - predictor) ** 2 / self.adjusted.total)
+
+    def ridge(self, gamma: float) -> float:
+        return self.adjusted.gamma(gamma)
+
+    def deviance(self, predictor: Vector) -> float:
+        residual = self.response - predictor
+        error = float(residual @ residual) / self.adjusted.total
+        return self.adjusted.total * float(np.log(max(error, np.finfo(float).tiny)))
+
+    def quality(self, predictor: Vector) -> dict[str, float]:
+        mean = np.average(self.y, weights=self.adjusted.weights)
+        whole = self.loss(np.full(self.y.size, mean))
+        return {"r2": 1 - self.loss(predictor) / max(whole, np.finfo(float).tiny)}
 
 
-def linear_problem(settings: ResolvedSettings) -> Problem[SparseFit]:
-    """Correlation screen, SR-REL subproblems, outer approximation."""
-    return Problem(
-        screen=correlation,
-        construct_subproblems=linear_sampler(settings),
-        fit_subproblem=FitSubproblem(settings.n_nonzero, settings.gamma),
-        extract_relevant=relevant_of,
-        fit=FitReduced(settings.n_nonzero, settings.gamma, settings.gap_tolerance),
-    )
-
-
-def centred(y: Target) -> Target:
-    """The target without its mean: what is left once the intercept is taken out."""
-    y = np.asarray(y, np.float64)
-    return y - float(y.mean())
+def _subproblem_solver(settings: ResolvedSettings, n_nonzero: int, gamma: float) -> FitSubproblem[SparseFit]:
+    if settings.subproblem == "elastic-net":
+        return FitElasticNet(n_nonzero, gamma)
+    if settings.subproblem == "rounding":
+        return FitRounding(n_nonzero, gamma)
+    size, ridge = size_rule(settings, n_nonzero), gamma_rule(settings, gamma)
+    return FitChosenSize(size, ridge, SquaredLearner(), settings.sample_fraction)
 
 
 def checked_target(y: Target, n_samples: int) -> Target:
@@ -86,10 +151,3 @@ def checked_target(y: Target, n_samples: int) -> Target:
     if n_samples > 1 and not SMALLEST_SPREAD < np.ptp(y) < 1 / SMALLEST_SPREAD:
         raise InvalidDataError(f"y spreads over {np.ptp(y):g}; rescale it: its squares leave the range of numbers")
     return y
-
-
-def in_data_units(fit: SparseFit, ids: CandidateIds, names: list[str], columns: Columns, y: Target) -> LinearModel:
-    """The model on raw columns: `ids`, `names` and `columns` belong to the support of `fit`."""
-    coefficients = fit.weights / columns.scale
-    intercept = float(y.mean() - coefficients @ columns.mean)
-    return LinearModel(ids, tuple(names), coefficients, columns.mean, intercept)

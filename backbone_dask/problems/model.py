@@ -13,35 +13,83 @@ from backbone_dask.errors import FormatVersionError, RunDirectoryError
 from backbone_dask.values import CandidateIds
 
 FORMAT = "backbone-dask-linear-model"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class LinearModel:
-    """intercept + sum of coefficient x feature over the support; a missing value stands for the feature's mean."""
+class Terms:
+    """coefficient x feature, summed; a missing value stands for the feature's mean."""
 
     ids: CandidateIds
     names: tuple[str, ...]
     coefficients: NDArray[np.float64]
     means: NDArray[np.float64]
-    intercept: float
 
-    def predict(self, columns: Columns) -> NDArray[np.float64]:
-        """Predictions for the raw columns of the support, in its order; shape (samples,)."""
+    @classmethod
+    def none(cls) -> Terms:
+        return cls(np.empty(0, np.int64), (), np.empty(0), np.empty(0))
+
+    def __call__(self, columns: Columns) -> NDArray[np.float64]:
+        """The sum for raw columns of these features, in their order; shape (samples,)."""
         values = columns.values.astype(np.float64)
         if columns.missing is not None:
             values = np.where(columns.values == columns.missing, self.means[:, None], values)
-        return self.intercept + self.coefficients @ values
+        return np.asarray(self.coefficients @ values)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ids": self.ids.tolist(),
+            "names": list(self.names),
+            "coefficients": self.coefficients.tolist(),
+            "means": self.means.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Terms:
+        _require(content, "ids", "names", "coefficients", "means")
+        return cls(
+            np.array(content["ids"], np.int64),
+            tuple(content["names"]),
+            np.array(content["coefficients"], np.float64),
+            np.array(content["means"], np.float64),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """intercept + the chosen features + covariates, which are features of the table or given beside it.
+
+    `beside` holds the coefficients of covariates that are no features of the table. With two `classes`, labels as they
+    are in the data, the sum is the log odds of the second.
+    """
+
+    support: Terms
+    intercept: float
+    covariates: Terms
+    beside: NDArray[np.float64]
+    classes: tuple[float, ...] = ()
+
+    @property
+    def ids(self) -> CandidateIds:
+        return self.support.ids
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.support.names
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        return self.support.coefficients
 
     def to_json(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "ids": self.ids.tolist(),
-            "names": list(self.names),
-            "coefficients": self.coefficients.tolist(),
-            "means": self.means.tolist(),
+            **self.support.to_json(),
             "intercept": self.intercept,
+            "covariates": self.covariates.to_json(),
+            "beside": self.beside.tolist(),
+            "classes": list(self.classes),
         }
 
     @classmethod
@@ -49,13 +97,17 @@ class LinearModel:
         found = (content.get("format"), content.get("version")) if isinstance(content, dict) else None
         if found != (FORMAT, VERSION):
             raise FormatVersionError(f"this is model format {found}; this version reads {(FORMAT, VERSION)}")
-        lacking = [field for field in ("ids", "names", "coefficients", "means", "intercept") if field not in content]
-        if lacking:
-            raise RunDirectoryError(f"the model is damaged: it has no {', '.join(lacking)}")
+        _require(content, "intercept", "covariates", "beside", "classes")
         return cls(
-            np.array(content["ids"], np.int64),
-            tuple(content["names"]),
-            np.array(content["coefficients"], np.float64),
-            np.array(content["means"], np.float64),
+            Terms.from_json(content),
             float(content["intercept"]),
+            Terms.from_json(content["covariates"]),
+            np.array(content["beside"], np.float64),
+            tuple(content["classes"]),
         )
+
+
+def _require(content: dict[str, Any], *fields: str) -> None:
+    lacking = [field for field in fields if field not in content]
+    if lacking:
+        raise RunDirectoryError(f"the model is damaged: it has no {', '.join(lacking)}")

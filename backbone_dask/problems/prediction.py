@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.problems.model import LinearModel
+from backbone_dask.problems.model import LinearModel, Terms
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds
 
 
-def predict_store(model: LinearModel, store: FeatureStore) -> NDArray[np.float64]:
-    """Predictions for every sample of the store, shape (samples,). Only the columns of the support are read."""
-    ids = store.find(list(model.names)) if store.named else _positions(model, store)
+def predict_store(model: LinearModel, store: FeatureStore, covariates: Any = None) -> NDArray[np.float64]:
+    """The linear predictor of every sample of the store, shape (samples,). Only columns of the model are read.
+
+    `covariates` (samples, q) are those that the model was given beside its table.
+    """
+    beside = _beside(model, covariates, store.n_samples)
+    tied = model.covariates(_columns(model.covariates, store)) if model.covariates.ids.size else 0.0
+    return np.asarray(model.intercept + model.support(_columns(model.support, store)) + tied + beside @ model.beside)
+
+
+def _columns(terms: Terms, store: FeatureStore) -> Columns:
+    ids = store.find(list(terms.names)) if store.named else _positions(terms, store)
     order = np.argsort(ids)
-    return model.predict(store.gather(ids[order])[np.argsort(order)])
+    return store.gather(ids[order])[np.argsort(order)]
 
 
-def _positions(model: LinearModel, store: FeatureStore) -> CandidateIds:
-    if model.ids.size and model.ids[-1] >= store.n_features:
+def _positions(terms: Terms, store: FeatureStore) -> CandidateIds:
+    if terms.ids.size and terms.ids.max() >= store.n_features:
         raise InvalidDataError(
-            f"the model uses feature {model.ids[-1]}, but {store.location} has only {store.n_features} features"
+            f"the model uses feature {terms.ids.max()}, but {store.location} has only {store.n_features} features"
         )
-    return model.ids
+    return terms.ids
+
+
+def _beside(model: LinearModel, covariates: Any, n_samples: int) -> NDArray[np.float64]:
+    table = np.empty((n_samples, 0)) if covariates is None else np.asarray(covariates, np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.shape != (n_samples, model.beside.size):
+        raise InvalidDataError(
+            f"the model was fitted with {model.beside.size} covariates beside its table; "
+            f"give covariates of shape {(n_samples, model.beside.size)}, not {table.shape}"
+        )
+    return table

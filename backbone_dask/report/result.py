@@ -7,11 +7,14 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from backbone_dask.algorithm.advice import recommend
 from backbone_dask.problems.fitting import Fitted
+from backbone_dask.problems.model import LinearModel
 from backbone_dask.report.metrics import recovery, tree_recovery
 from backbone_dask.report.summary import FORMAT
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.synthetic import TreeTruth
+from backbone_dask.values import GridPoint
 
 LIBRARIES = (
     "backbone-dask",
@@ -30,7 +33,7 @@ LIBRARIES = (
 def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: dict[str, Any]) -> dict[str, Any]:
     """Everything that was found, proved, set and measured."""
     finding, model = fitted.finding, fitted.model
-    outcome, screening = finding.outcome, finding.screening
+    screening = finding.screening
     content = {
         "format": FORMAT,
         "task": task,
@@ -43,13 +46,10 @@ def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: d
         "support": {"ids": model.ids.tolist(), "names": list(model.names)},
         "coefficients": model.coefficients.tolist(),
         "intercept": model.intercept,
-        "training_r2": fitted.training_r2,
+        "covariates": _covariates(model),
+        "training": fitted.training,
         "backbone": finding.backbone.tolist(),
-        "objective": outcome.objective,
-        "bound": outcome.bound,
-        "gap": outcome.gap,
-        "termination": outcome.termination.value,
-        "rounds": outcome.rounds,
+        **_proof(fitted, store),
         "levels": [_level(record) for record in finding.levels],
         "settings": asdict(fitted.settings),
         "seed": fitted.settings.seed,
@@ -62,6 +62,30 @@ def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: d
     if isinstance(store.truth, TreeTruth):
         content["recovery"] |= tree_recovery(model.ids, store.truth.ids, depth=None)
     return content
+
+
+def _proof(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
+    outcome, settings = fitted.finding.outcome, fitted.settings
+    return {
+        "objective": outcome.objective,
+        "bound": outcome.bound,
+        "gap": outcome.gap,
+        "termination": outcome.termination.value,
+        "rounds": outcome.rounds,
+        "n_nonzero": fitted.n_nonzero,
+        "gamma": fitted.gamma,
+        "validation": [_point(point) for point in fitted.finding.grid],
+        "advice": asdict(recommend(store.n_samples, store.n_features, settings.n_nonzero)),
+    }
+
+
+def _covariates(model: LinearModel) -> dict[str, Any]:
+    tied = dict(zip(model.covariates.names, model.covariates.coefficients.tolist(), strict=True))
+    return {"features": tied, "beside": model.beside.tolist()}
+
+
+def _point(point: GridPoint) -> dict[str, Any]:
+    return {**asdict(point), "error": point.error}
 
 
 def _level(record: Any) -> dict[str, Any]:

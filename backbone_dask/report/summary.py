@@ -10,7 +10,8 @@ FORMAT = 1
 
 def summary(result: dict[str, Any]) -> str:
     """The result as Markdown, readable in a terminal as it is."""
-    parts = [_headline(result), _model(result), _recovery(result), _proof(result), _levels(result), _times(result)]
+    parts = [_headline(result), _model(result), _recovery(result), _proof(result), _advice(result)]
+    parts += [_validation(result), _levels(result), _times(result)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -19,9 +20,14 @@ def _headline(result: dict[str, Any]) -> str:
     constant = f" ({store['n_constant']} of them constant)" if store["n_constant"] else ""
     return (
         f"# {found} of {store['n_features']:,} features{constant} explain {store['n_samples']:,} samples\n\n"
-        f"{store['location']}: {result['task']}, R2 on the training samples {result['training_r2']:.3f}, "
+        f"{store['location']}: {result['task']}, on the training samples {_quality(result['training'])}, "
         f"backbone of {len(result['backbone'])} features, seed {result['seed']}"
     )
+
+
+def _quality(training: dict[str, float]) -> str:
+    words = {"r2": "R2", "auc": "AUC", "accuracy": "accuracy"}
+    return ", ".join(f"{words[name]} {value:.3f}" for name, value in training.items())
 
 
 def _model(result: dict[str, Any]) -> str:
@@ -31,7 +37,9 @@ def _model(result: dict[str, Any]) -> str:
     order = sorted(range(len(names)), key=lambda at: -abs(result["coefficients"][at]))
     rows = [f"| {names[at]:{width}} | {result['coefficients'][at]:>12.5g} |" for at in order]
     head = [f"| {'feature':{width}} |  coefficient |", f"| {'-' * width} | -----------: |"]
-    tail = [f"| {'intercept':{width}} | {result['intercept']:>12.5g} |"]
+    beside = {f"covariate {at}": value for at, value in enumerate(result["covariates"]["beside"])}
+    free = {"intercept": result["intercept"], **result["covariates"]["features"], **beside}
+    tail = [f"| {name:{width}} | {value:>12.5g} |" for name, value in free.items()]
     return "\n".join(["## Model", "", *head, *rows, *tail])
 
 
@@ -52,6 +60,27 @@ def _proof(result: dict[str, Any]) -> str:
         f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: "
         f"certified gap {result['gap']:.4%} ({result['termination'].replace('_', ' ')})"
     )
+
+
+def _advice(result: dict[str, Any]) -> str:
+    advice, n = result["advice"], result["store"]["n_samples"]
+    verdict = "enough" if advice["enough_samples"] else "fewer than that"
+    return (
+        "## Samples\n\n"
+        f"The theorem asks for {advice['needed_samples']:,} samples at signal to noise 2; {n:,} are {verdict}."
+    )
+
+
+def _validation(result: dict[str, Any]) -> str:
+    if not result["validation"]:
+        return ""
+    rows = [
+        f"| {point['n_nonzero']} | {point['gamma']:.3g} | {point['error']:.6g} | {point['gap']:.2%} |"
+        for point in result["validation"]
+    ]
+    head = ["| features | gamma | error | largest gap |", "| ---: | ---: | ---: | ---: |"]
+    chosen = f"Chosen: {result['n_nonzero']} features, gamma {result['gamma']:.3g}."
+    return "\n".join(["## Validation", "", *head, *rows, "", chosen])
 
 
 def _levels(result: dict[str, Any]) -> str:

@@ -16,11 +16,12 @@ from typing import IO, Any, Protocol
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.errors import RunDirectoryError
 from backbone_dask.runtime.events import Event
 from backbone_dask.runtime.files import published, read_json, write_json
-from backbone_dask.values import Answer, LevelRecord, Ranking, Screening, Target
+from backbone_dask.values import Answer, LevelRecord, Ranking, Screening
 
 
 class Journal(Protocol):
@@ -39,6 +40,10 @@ class Journal(Protocol):
     def keep_answer(self, answer: Answer) -> None: ...
 
     def keep_level(self, record: LevelRecord) -> None: ...
+
+    def part(self, name: str) -> Journal:
+        """A journal of its own for a run within the run."""
+        ...
 
 
 class NoJournal:
@@ -64,6 +69,9 @@ class NoJournal:
 
     def keep_level(self, record: LevelRecord) -> None:
         pass
+
+    def part(self, name: str) -> NoJournal:
+        return self
 
 
 class RunDirectory:
@@ -127,7 +135,12 @@ class RunDirectory:
         write_json(path, answer_json(answer))
 
     def keep_level(self, record: LevelRecord) -> None:
+        (self.path / "levels").mkdir(exist_ok=True)
         write_json(self.path / "levels" / f"{record.level}.json", level_json(record))
+
+    def part(self, name: str) -> RunDirectory:
+        (self.path / name).mkdir(exist_ok=True)
+        return RunDirectory(self.path / name, self._lock)
 
     def log(self, event: Event) -> None:
         """Listener: append the event, with the seconds since this process began the run."""
@@ -169,8 +182,8 @@ def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: 
     return directory
 
 
-def digest(y: Target) -> str:
-    """A target in a few characters, for the identity of a run."""
+def digest(y: NDArray[Any]) -> str:
+    """An array in a few characters, for the identity of a run."""
     return hashlib.sha256(np.ascontiguousarray(y).tobytes()).hexdigest()[:16]
 
 

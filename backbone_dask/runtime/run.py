@@ -12,11 +12,10 @@ import numpy as np
 
 from backbone_dask.algorithm.hierarchy import Hierarchy
 from backbone_dask.algorithm.ranking import survivors
-from backbone_dask.protocols import Executor, FeatureSource, Problem, Screen
+from backbone_dask.protocols import Executor, FeatureSource, Panel, Problem
 from backbone_dask.runtime.budget import Budget
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Event, Listener, silent
-from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.survivors import Supply, Survivors, compact, supply
 from backbone_dask.runtime.tasks import solve_reduced, solve_subproblem
@@ -24,11 +23,11 @@ from backbone_dask.settings import ResolvedSettings
 from backbone_dask.values import (
     Answer,
     CandidateIds,
+    GridPoint,
     LevelRecord,
     Outcome,
     Screening,
     Subproblem,
-    Target,
 )
 
 ScreenPhase = Callable[[Screener, int], Screening]
@@ -39,12 +38,39 @@ ScreenPhase = Callable[[Screener, int], Screening]
 class OneScreen:
     """The paper's screen: every column scored by itself, in one pass."""
 
-    screen: Screen
-    y: Target
+    panel: Panel
 
     def __call__(self, screener: Screener, keep: int) -> Screening:
-        (ranking,) = screener.rank(OneQuestion(self.screen, self.y), keep, name="screen")
+        (ranking,) = screener.rank(self.panel, keep, name="screen")
         return survivors(ranking)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What the reduced fit is made from: handles on the backbone's columns and on what they explain."""
+
+    executor: Executor
+    columns: list[Any]
+    y: Any
+    problem: Problem[Any]
+    warm_start: CandidateIds
+    listen: Listener
+
+
+Reduced = tuple[Outcome[Any], tuple[GridPoint, ...]]
+ReducePhase = Callable[[Reduction], Reduced]
+"""From the backbone to the fit, and the grid that it was chosen from."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneFit:
+    """The exact fit of the problem as it is."""
+
+    seconds: float
+
+    def __call__(self, work: Reduction) -> Reduced:
+        item = (work.columns, work.y, work.problem.fit, work.warm_start, self.seconds)
+        return next(iter(work.executor.map(solve_reduced, [item]))), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +80,7 @@ class Finding:
     screening: Screening
     levels: tuple[LevelRecord, ...]
     outcome: Outcome[Any]
+    grid: tuple[GridPoint, ...]
     seconds: dict[str, float]
 
     @property
@@ -67,11 +94,12 @@ class Run:
 
     problem: Problem[Any]
     source: FeatureSource
-    y: Target
+    y: Any
     settings: ResolvedSettings
     budget: Budget
     executor: Executor
     screen: ScreenPhase
+    reduce: ReducePhase
     journal: Journal = field(default_factory=NoJournal)
     listen: Listener = silent
     seconds: dict[str, float] = field(default_factory=dict)
@@ -82,8 +110,8 @@ class Run:
         screening = self._screen(serve)
         held = self._compact(serve, screening.candidates)
         levels = self._levels(screening, held, y)
-        outcome = self._reduce(levels, held, y)
-        return Finding(screening, levels, outcome, self.seconds)
+        outcome, grid = self._reduce(levels[-1], held, y)
+        return Finding(screening, levels, outcome, grid, self.seconds)
 
     def _screen(self, serve: Supply) -> Screening:
         with self._timed("screen"):
@@ -96,7 +124,8 @@ class Run:
 
     def _compact(self, serve: Supply, candidates: CandidateIds) -> Survivors:
         with self._timed("compact"):
-            held, done = compact(self.executor, serve, candidates, self.budget.partition_features), 0
+            step = self.budget.partition_features
+            held, done = compact(self.executor, serve, candidates, step, self.problem.prepare), 0
             for size in held.sizes():
                 done += size
                 self.listen(Event("compact", done, candidates.size, "columns"))
@@ -127,20 +156,25 @@ class Run:
         while rest and (kept := self.journal.answer(rest[0].level, rest[0].index)):
             rest.pop(0)
             yield kept
-        work = (self.problem.fit_subproblem, self.problem.extract_relevant)
-        items = ((subproblem, held.columns(subproblem.candidates), y, *work) for subproblem in rest)
+        items = (self._item(subproblem, held, y) for subproblem in rest)
         for answer in self.executor.map(solve_subproblem, items):
             self.journal.keep_answer(answer)
             yield answer
 
-    def _reduce(self, levels: tuple[LevelRecord, ...], held: Survivors, y: Any) -> Outcome[Any]:
-        backbone = levels[-1].backbone
+    def _item(self, subproblem: Subproblem, held: Survivors, y: Any) -> tuple[Any, ...]:
+        problem = self.problem.restricted(subproblem.candidates)
+        columns = held.columns(subproblem.candidates)
+        return subproblem, columns, y, problem.fit_subproblem, problem.extract_relevant
+
+    def _reduce(self, last: LevelRecord, held: Survivors, y: Any) -> Reduced:
+        backbone = last.backbone
         with self._timed("reduced"):
             self.listen(Event("reduced", 0, 1, "fit", f"{backbone.size} features in the backbone"))
-            item = (held.columns(backbone), y, self.problem.fit, warm_start(levels[-1]), self.settings.time_limit)
-            outcome: Outcome[Any] = next(iter(self.executor.map(solve_reduced, [item])))
+            problem = self.problem.restricted(backbone)
+            work = Reduction(self.executor, held.columns(backbone), y, problem, warm_start(last), self.listen)
+            outcome, grid = self.reduce(work)
             self.listen(Event("reduced", 1, 1, "fit", f"gap {outcome.gap:.2%}"))
-        return outcome
+        return outcome, grid
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:

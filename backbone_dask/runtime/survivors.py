@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from backbone_dask.protocols import Executor, FeatureSource
-from backbone_dask.runtime.tasks import standardised_columns, take
+from backbone_dask.protocols import Executor, FeatureSource, PrepareColumns
+from backbone_dask.runtime.tasks import prepared_columns, take
 from backbone_dask.values import CandidateIds
 
 Supply = Callable[[CandidateIds], Any]
@@ -48,14 +48,12 @@ class Survivors:
         ]
 
 
-def compact(executor: Executor, serve: Supply, candidates: CandidateIds, step: int) -> Survivors:
+def compact(
+    executor: Executor, serve: Supply, candidates: CandidateIds, step: int, prepare: PrepareColumns
+) -> Survivors:
     """Read the survivors once; from here on no task touches the big store."""
     bounds = (*range(0, candidates.size, step), candidates.size)
-    parts = tuple(_held(executor, serve, candidates, bounds))
-    return Survivors(executor, candidates, bounds, parts)
-
-
-def _held(executor: Executor, serve: Supply, candidates: CandidateIds, bounds: tuple[int, ...]) -> Iterator[Any]:
-    for start, stop in pairwise(bounds):
-        ids = candidates[start:stop]
-        yield executor.submit(standardised_columns, serve(ids), ids)
+    shared = executor.share(prepare)
+    parts = [candidates[start:stop] for start, stop in pairwise(bounds)]
+    held = tuple(executor.submit(prepared_columns, serve(ids), ids, shared) for ids in parts)
+    return Survivors(executor, candidates, bounds, held)

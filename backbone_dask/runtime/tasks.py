@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.protocols import ExtractRelevant, FeatureSource, Fit, FitSubproblem
-from backbone_dask.values import Answer, CandidateIds, Outcome, Standardised, Subproblem, Target
+from backbone_dask.protocols import ExtractRelevant, FeatureSource, Fit, FitSubproblem, PrepareColumns
+from backbone_dask.values import Answer, CandidateIds, Outcome, Standardised, Subproblem
 
 
-def standardised_columns(source: FeatureSource, ids: CandidateIds) -> Standardised:
+def prepared_columns(source: FeatureSource, ids: CandidateIds, prepare: PrepareColumns) -> Standardised:
     """Survivors as the solvers take them."""
-    return source.gather(ids).standardised()
+    return prepare(source.gather(ids))
 
 
 def take(partition: Standardised, positions: NDArray[np.int64]) -> Standardised:
@@ -25,7 +25,7 @@ def take(partition: Standardised, positions: NDArray[np.int64]) -> Standardised:
 def solve_subproblem(
     subproblem: Subproblem,
     pieces: list[Standardised],
-    y: Target,
+    y: Any,
     fit_subproblem: FitSubproblem[Any],
     extract_relevant: ExtractRelevant,
 ) -> Answer:
@@ -38,7 +38,7 @@ def solve_subproblem(
 
 
 def solve_reduced(
-    pieces: list[Standardised], y: Target, fit: Fit[Any], warm_start: CandidateIds, seconds: float
+    pieces: list[Standardised], y: Any, fit: Fit[Any], warm_start: CandidateIds, seconds: float
 ) -> Outcome[Any]:
     """The exact fit on the backbone's columns."""
     return fit(np.concatenate(pieces), y, warm_start=warm_start, seconds=seconds)

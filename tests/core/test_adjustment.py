@@ -124,7 +124,7 @@ def test_a_missing_value_stands_for_the_mean():
         ({"sample_weight": np.ones(3)}, r"sample_weight has shape \(3,\), the table has 60 samples"),
         ({"sample_weight": [-1.0] + [1.0] * 59}, "sample_weight is -1 at sample 0; it must be 0 or more"),
         ({"sample_weight": [1.0] * 59 + [np.nan]}, "sample_weight is nan at sample 59"),
-        ({"sample_weight": np.zeros(N)}, "every sample_weight is 0"),
+        ({"sample_weight": np.zeros(N)}, "every sample_weight is zero"),
         ({"covariates": np.ones((3, 2))}, r"covariates have shape \(3, 2\), the table has 60 samples"),
         ({"covariates": np.where(np.arange(N) == 7, np.nan, 1.0)}, "covariates contain NaN or infinity at sample 7"),
     ],

@@ -13,7 +13,7 @@ import pytest
 
 from backbone_dask.errors import WorkerLostError
 from backbone_dask.launch.local import local_cluster
-from backbone_dask.problems.fitting import fit_linear, prepare
+from backbone_dask.problems.fitting import fit_sparse, prepare
 from backbone_dask.runtime import budget
 from backbone_dask.runtime.checkpoint import open_run
 from backbone_dask.runtime.events import Event
@@ -34,7 +34,7 @@ def store():
 
 @pytest.fixture(scope="module")
 def serial(store):
-    return fit_linear(prepare(store, store.target(), SETTINGS), SerialExecutor())
+    return fit_sparse(prepare(store, store.target(), SETTINGS), SerialExecutor())
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def bits(fitted):
 
 
 def fit(store, executor, settings=SETTINGS, **more):
-    return fit_linear(prepare(store, store.target(), settings), executor, **more)
+    return fit_sparse(prepare(store, store.target(), settings), executor, **more)
 
 
 def test_the_hierarchy_has_several_levels_here(serial):

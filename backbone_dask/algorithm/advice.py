@@ -1,0 +1,56 @@
+"""The paper's theorem as advice: how many survivors and subproblems, and whether the samples are enough for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from backbone_dask.errors import InvalidSettingError
+from backbone_dask.settings import SMALLEST_SCREEN, enough_subproblems
+
+SURVIVORS_PER_SAMPLE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Settings for data of some shape, and the samples for which the theorem holds.
+
+    Attributes
+    ----------
+    screen_size, subproblem_fraction, n_subproblems, gamma : the settings of these names.
+    needed_samples : (sigma^2 + 2k) log(alpha p) log(beta alpha p), sigma^2 the noise at unit coefficients.
+    enough_samples : whether there are as many. If not, the method may still find everything; nothing promises it.
+    """
+
+    screen_size: int
+    subproblem_fraction: float
+    n_subproblems: int
+    gamma: float
+    needed_samples: int
+    enough_samples: bool
+
+
+def recommend(
+    n_samples: int, n_features: int, n_nonzero: int, *, snr: float = 2.0, subproblem_fraction: float = 0.5
+) -> Recommendation:
+    """What the theorem advises for n samples of p features of which k are relevant.
+
+    `snr` is the signal's variance over the noise's: with k unit coefficients the noise has variance k / snr.
+    """
+    for name, value in (("n_samples", n_samples), ("n_features", n_features), ("n_nonzero", n_nonzero), ("snr", snr)):
+        if not value > 0:
+            raise InvalidSettingError(f"{name} is {value}; it must be positive")
+    if not 0 < subproblem_fraction <= 1:
+        raise InvalidSettingError(f"subproblem_fraction is {subproblem_fraction}; it must be in (0, 1]")
+    survivors = min(max(SURVIVORS_PER_SAMPLE * n_samples, SMALLEST_SCREEN), n_features)
+    examined = max(subproblem_fraction * survivors, math.e)
+    noise = n_nonzero / snr
+    needed = math.ceil((noise + 2 * n_nonzero) * math.log(max(survivors, math.e)) * math.log(examined))
+    return Recommendation(
+        survivors,
+        subproblem_fraction,
+        enough_subproblems(survivors, n_nonzero, subproblem_fraction),
+        1 / math.sqrt(n_samples),
+        needed,
+        n_samples >= needed,
+    )

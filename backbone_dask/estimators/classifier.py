@@ -1,0 +1,145 @@
+"""Sparse logistic regression with the scikit-learn contract."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.estimators.sparse import SparseEstimator
+from backbone_dask.problems.prediction import predict_store
+
+
+class BackboneClassifier(ClassifierMixin, SparseEstimator):
+    """Logistic regression with at most `n_nonzero` features, by the backbone method, with a certified gap.
+
+    More than two classes are fitted one against the rest, each with features of its own.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+        Weights of the classes, which multiply the sample weights.
+    nonnegative, groups
+        For regression only so far; anything but the default is refused.
+    n_nonzero, gamma, validation, fit_intercept, screen_size, screen_rounds, subproblem_fraction, n_subproblems, \
+subproblem, subproblem_size, subproblem_gamma, sample_fraction, backbone_max, sampling, patience, exact, time_limit, \
+gap_tolerance, missing, executor, random_state
+        As for :class:`BackboneRegressor`; subproblem="rounding" and exact="branch-and-bound" are for squared loss:
+        logistic loss is solved by outer approximation.
+
+    Attributes
+    ----------
+    classes_ : array, the labels.
+    models_ : tuple of LinearModel
+        One for two classes (of the second), else one for each class.
+    support_ : array of int
+        Ids of the features in any of the models, sorted.
+    coef_, intercept_ : arrays (models, features) and (models,).
+    fits_ : tuple of Fitted
+        How each model was found: backbone, levels, bound and gap, validation curve.
+    """
+
+    _task = "classification"
+    _checks: ClassVar[dict[str, Any]] = {}
+
+    def __init__(
+        self,
+        n_nonzero: Any = None,
+        *,
+        gamma: Any = None,
+        validation: Any = 0.7,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        nonnegative: bool = False,
+        groups: Any = None,
+        screen_size: int | None = None,
+        screen_rounds: int = 1,
+        subproblem_fraction: float = 0.5,
+        n_subproblems: int | str = 10,
+        subproblem: str = "relaxation",
+        subproblem_size: str = "fixed",
+        subproblem_gamma: Any = None,
+        sample_fraction: float = 1.0,
+        backbone_max: int = 250,
+        sampling: str = "exponential",
+        patience: int | None = 2,
+        exact: str = "branch-and-bound",
+        time_limit: float = 60.0,
+        gap_tolerance: float = 1e-4,
+        missing: str = "refuse",
+        executor: str = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        self._take(locals())
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> BackboneClassifier:
+        """Fit to a samples x features table, a FeatureStore, or the path of one; see BackboneRegressor.fit."""
+        store, labels = self._training_data(X, y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if self.classes_.size < 2:
+            raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
+        weights = self._weights(labels, sample_weight)
+        self._require_two_classes(codes, weights)
+        wanted = [1] if self.classes_.size == 2 else range(self.classes_.size)
+        self.fits_ = tuple(
+            self._fit_one(store, np.where(codes == code, 1.0, -1.0), weights, covariates) for code in wanted
+        )
+        self.models_ = tuple(fitted.model for fitted in self.fits_)
+        self.support_ = np.unique(np.concatenate([model.ids for model in self.models_]))
+        self.intercept_ = np.array([model.intercept for model in self.models_])
+        return self
+
+    def decision_function(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+        """Log odds: shape (samples,) for two classes, else (samples, classes), one against the rest."""
+        check_is_fitted(self)
+        store = self._table(X, reset=False)
+        odds = np.stack([predict_store(model, store, covariates) for model in self.models_], axis=1)
+        return odds[:, 0] if len(self.models_) == 1 else odds
+
+    def predict_proba(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+        """Probabilities, shape (samples, classes); one against the rest they are scaled to sum to 1."""
+        odds = self.decision_function(X, covariates)
+        if odds.ndim == 1:
+            return np.stack([expit(-odds), expit(odds)], axis=1)
+        share = expit(odds)
+        # Where every class is all but ruled out, the least unlikely one wins.
+        share = np.where(share.sum(axis=1, keepdims=True) > 0, share, odds == odds.max(axis=1, keepdims=True))
+        return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
+        """Labels, shape (samples,)."""
+        odds = self.decision_function(X, covariates)
+        codes = (odds > 0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """All coefficients, shape (models, features), most of them 0."""
+        check_is_fitted(self)
+        dense = np.zeros((len(self.models_), self.n_features_in_))
+        for row, model in zip(dense, self.models_, strict=True):
+            row[model.ids] = model.coefficients
+            row[model.covariates.ids] = model.covariates.coefficients
+        return dense
+
+    def _require_two_classes(self, codes: NDArray[np.int64], weights: Any) -> None:
+        counts = np.ones(codes.size) if weights is None else np.asarray(weights)
+        counted = np.unique(codes[counts > 0]) if counts.shape == codes.shape else np.unique(codes)
+        if counted.size == 1:
+            raise InvalidDataError(
+                f"only class {self.classes_[counted[0]]} has samples of positive weight; give another"
+            )
+
+    def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
+        if self.class_weight is None:
+            return sample_weight
+        by_class = compute_sample_weight(self.class_weight, labels)
+        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)

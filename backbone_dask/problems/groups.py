@@ -1,0 +1,204 @@
+"""Features that enter together, over the whole table; and the problem whose solvers respect them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
+from backbone_dask.protocols import ConstructSubproblems, Problem
+from backbone_dask.runtime.run import ScreenPhase
+from backbone_dask.runtime.screening import Screener
+from backbone_dask.store import FeatureStore
+from backbone_dask.structure import Structure
+from backbone_dask.subproblems.structured import fit_structured
+from backbone_dask.values import CandidateIds, Mask, Outcome, Screening, SparseFit, Standardised, Subproblem, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """`members` are the features of groups of two or more, sorted, and `labels` their groups; others are on their own.
+
+    With `nonnegative` no coefficient is below 0.
+    """
+
+    members: CandidateIds
+    labels: NDArray[np.int64]
+    nonnegative: bool = False
+
+    @property
+    def is_trivial(self) -> bool:
+        return not (self.members.size or self.nonnegative)
+
+    def closed(self, ids: CandidateIds) -> CandidateIds:
+        """`ids` with all the members of every group that one of them is in; sorted."""
+        inside = np.isin(self.members, ids, assume_unique=True)
+        wanted = np.isin(self.labels, self.labels[inside])
+        return np.union1d(ids, self.members[wanted])
+
+    def structure(self, ids: CandidateIds) -> Structure:
+        """The groups among some features."""
+        labels = -1 - ids
+        at = np.searchsorted(self.members, ids)
+        grouped = np.flatnonzero(
+            self.members[np.minimum(at, self.members.size - 1)] == ids if self.members.size else []
+        )
+        labels[grouped] = self.labels[at[grouped]]
+        return Structure(np.unique(labels, return_inverse=True)[1].astype(np.int64), self.nonnegative)
+
+
+def find_groups(given: Any, store: FeatureStore, *, nonnegative: bool) -> Groups:
+    """From None, a group for every feature (p,), or a list of lists of names or ids."""
+    if given is None:
+        return Groups(np.empty(0, np.int64), np.empty(0, np.int64), nonnegative)
+    if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple | np.ndarray):
+        return _listed(given, store, nonnegative)
+    labels = np.asarray(given)
+    if labels.shape != (store.n_features,):
+        raise InvalidDataError(
+            f"groups have shape {labels.shape}; give one for each of the {store.n_features} features"
+        )
+    numbers = np.unique(labels, return_inverse=True)[1]
+    shared = np.flatnonzero(np.bincount(numbers)[numbers] > 1)
+    return Groups(shared, numbers[shared], nonnegative)
+
+
+def _listed(given: Any, store: FeatureStore, nonnegative: bool) -> Groups:
+    lists = [_ids(group, store) for group in given]
+    members = np.concatenate(lists)
+    labels = np.repeat(np.arange(len(lists)), [ids.size for ids in lists])
+    order = np.argsort(members, kind="stable")
+    twice = np.flatnonzero(np.diff(members[order]) == 0)
+    if twice.size:
+        raise InvalidDataError(f"{store.label(int(members[order][twice[0]]))} is in two groups; put it in one")
+    return Groups(members[order], labels[order], nonnegative)
+
+
+def _ids(group: Any, store: FeatureStore) -> CandidateIds:
+    names = [each for each in group if isinstance(each, str)]
+    ids = store.find(names) if names else np.array(list(group), np.int64)
+    if len(names) not in (0, len(group)):
+        raise InvalidDataError("a group mixes names and ids; use either")
+    store.require_ids(ids)
+    return ids
+
+
+@dataclass(frozen=True, slots=True)
+class FitStructured:
+    """SR-REL on groups."""
+
+    structure: Structure
+    n_nonzero: int
+    gamma: float
+
+    def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
+        return fit_structured(X, y, self.structure, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class FitStructuredReduced:
+    """Outer approximation on groups."""
+
+    structure: Structure
+    n_nonzero: int
+    gamma: float
+    gap_tolerance: float
+
+    def at(self, n_nonzero: int, gamma: float) -> FitStructuredReduced:
+        return replace(self, n_nonzero=n_nonzero, gamma=gamma)
+
+    def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
+        return fit_structured_outer_approximation(
+            X,
+            y,
+            self.structure,
+            n_nonzero=self.n_nonzero,
+            gamma=self.gamma,
+            warm_start=warm_start,
+            seconds=seconds,
+            gap_tolerance=self.gap_tolerance,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WholeGroups:
+    """Marks every column of the groups that a model uses."""
+
+    structure: Structure
+
+    def __call__(self, fit: SparseFit) -> Mask:
+        mask = np.zeros(fit.n_columns, np.bool_)
+        mask[self.structure.columns_of(self.structure.groups_of(fit.support))] = True
+        return mask
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredProblem(Problem[SparseFit]):
+    """A problem of groups: on some features, the solvers know which of them belong together."""
+
+    groups: Groups
+    n_nonzero: int
+    gamma: float
+    gap_tolerance: float
+
+    def restricted(self, ids: CandidateIds) -> StructuredProblem:
+        structure = self.groups.structure(ids)
+        return replace(
+            self,
+            fit_subproblem=FitStructured(structure, self.n_nonzero, self.gamma),
+            extract_relevant=WholeGroups(structure),
+            fit=FitStructuredReduced(structure, self.n_nonzero, self.gamma, self.gap_tolerance),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedSampler:
+    """Subproblems of whole groups."""
+
+    construct: ConstructSubproblems
+    groups: Groups
+
+    def __call__(self, screening: Screening, *, level: int, count: int) -> list[Subproblem]:
+        drawn = self.construct(screening, level=level, count=count)
+        return [replace(each, candidates=self.groups.closed(each.candidates)) for each in drawn]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedScreen:
+    """Survivors with the rest of their groups, which take over the best utility among them."""
+
+    screen: ScreenPhase
+    groups: Groups
+
+    def __call__(self, screener: Screener, keep: int) -> Screening:
+        found = self.screen(screener, keep)
+        ids = self.groups.closed(found.candidates)
+        labels = self.groups.structure(ids).groups
+        at = np.searchsorted(ids, found.candidates)
+        best = np.zeros(labels.max() + 1)
+        np.maximum.at(best, labels[at], found.utilities)
+        utilities = best[labels]
+        utilities[at] = found.utilities
+        return Screening(ids, utilities, found.n_features, found.n_constant)
+
+
+def grouped(
+    problem: Problem[SparseFit], groups: Groups, n_nonzero: int, gamma: float, tolerance: float
+) -> StructuredProblem:
+    """The same problem for groups of features."""
+    return StructuredProblem(
+        problem.screen,
+        GroupedSampler(problem.construct_subproblems, groups),
+        problem.fit_subproblem,
+        problem.extract_relevant,
+        problem.fit,
+        problem.prepare,
+        groups,
+        n_nonzero,
+        gamma,
+        tolerance,
+    )

@@ -1,0 +1,147 @@
+"""Sparse logistic regression with two classes: the five functions for logistic loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from backbone_dask.adjustment import Adjustment, orthonormal
+from backbone_dask.columns import Columns
+from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
+from backbone_dask.losses import logistic
+from backbone_dask.losses.logistic import Margin
+from backbone_dask.problems.sparse import Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.protocols import FitSubproblem, Panel, Problem
+from backbone_dask.runtime.scoring import OneQuestion
+from backbone_dask.screens.logistic import logistic as logistic_screen
+from backbone_dask.screens.panels import ScorePanel
+from backbone_dask.settings import ResolvedSettings
+from backbone_dask.subproblems.elastic_net import fit_logistic_elastic_net
+from backbone_dask.subproblems.holdout import LogisticLearner
+from backbone_dask.subproblems.relaxation import relevant_of
+from backbone_dask.subproblems.support_size import FitChosenSize
+from backbone_dask.threads import one_blas_thread
+from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
+
+# Weights of samples that a model is sure of vanish; a score test divides by their roots.
+_LEAST_CURVATURE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class FitLogisticElasticNet:
+    """Features that an elastic net with logistic loss chooses."""
+
+    n_nonzero: int
+    gamma: float
+    weights: Vector
+    basis: NDArray[np.float64]
+
+    def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
+        margin = Margin(y, self.weights, self.basis)
+        return fit_logistic_elastic_net(X, margin, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class FitLogisticReduced:
+    """Outer approximation on the backbone."""
+
+    n_nonzero: int
+    gamma: float
+    gap_tolerance: float
+    weights: Vector
+    basis: NDArray[np.float64]
+
+    def at(self, n_nonzero: int, gamma: float) -> FitLogisticReduced:
+        return replace(self, n_nonzero=n_nonzero, gamma=gamma)
+
+    def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
+        return fit_logistic_outer_approximation(
+            X,
+            Margin(y, self.weights, self.basis),
+            n_nonzero=self.n_nonzero,
+            gamma=self.gamma,
+            warm_start=warm_start,
+            seconds=seconds,
+            gap_tolerance=self.gap_tolerance,
+        )
+
+
+@dataclass(frozen=True)
+class LogisticTask:
+    """Labels -1 and 1; intercept and covariates are in every fit, unpenalised."""
+
+    response: Target
+    adjusted: Adjustment
+
+    @cached_property
+    def basis(self) -> NDArray[np.float64]:
+        """The span of the free rows in rows of mean square 1: columns of any units are equally easy to fit."""
+        return np.asarray(orthonormal(self.adjusted.free) * np.sqrt(self.response.size))
+
+    @property
+    def margin(self) -> Margin:
+        return Margin.of(self.response, self.adjusted.weights, self.basis)
+
+    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
+        shared = (self.adjusted.weights, self.basis)
+        return Problem(
+            screen=self._screen(),
+            construct_subproblems=sampler(settings),
+            fit_subproblem=self._subproblem_solver(settings, n_nonzero, gamma),
+            extract_relevant=relevant_of,
+            fit=FitLogisticReduced(n_nonzero, gamma, settings.gap_tolerance, *shared),
+            prepare=self.adjusted.scaled,
+        )
+
+    def _subproblem_solver(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> FitSubproblem[SparseFit]:
+        if settings.subproblem == "elastic-net":
+            return FitLogisticElasticNet(n_nonzero, gamma, self.adjusted.weights, self.basis)
+        size, ridge = size_rule(settings, n_nonzero), gamma_rule(settings, gamma)
+        learner = LogisticLearner(self.adjusted.weights, self.basis)
+        return FitChosenSize(size, ridge, learner, settings.sample_fraction)
+
+    def _screen(self) -> Panel:
+        if self.adjusted.is_plain:
+            return OneQuestion(logistic_screen, self.response)
+        return self.condition(np.empty((0, self.response.size), np.float32))
+
+    def condition(self, columns: Standardised) -> Panel:
+        """The score test at the model of the free rows and these columns."""
+        with one_blas_thread():
+            margin, rows = self.margin, columns.astype(np.float64)
+            fit = logistic.fit(margin, rows, gamma=float(self.response.size))
+            root = np.sqrt(np.maximum(logistic.curvature(margin, fit.predictor), _LEAST_CURVATURE))
+            basis = orthonormal(np.vstack([self.basis, rows]) * root)
+            residual = fit.dual / root
+            residual = residual - (basis @ residual) @ basis
+        return ScorePanel(root, basis, residual, self.adjusted.has_intercept)
+
+    def in_data_units(self, fit: SparseFit, columns: Columns) -> tuple[Vector, Vector]:
+        coefficients = fit.weights / self.adjusted.scaled_scale(columns)
+        with one_blas_thread():
+            free = logistic.free_part(self.margin, coefficients @ raw_values(columns)) @ self.basis
+            return coefficients, np.asarray(np.linalg.lstsq(self.adjusted.free.T, free)[0])
+
+    def weighted(self, weights: Vector) -> LogisticTask:
+        return LogisticTask(self.response, replace(self.adjusted, weights=weights))
+
+    def loss(self, predictor: Vector) -> float:
+        losses = np.logaddexp(0.0, -self.response * predictor)
+        return float(self.adjusted.weights @ losses / self.adjusted.total)
+
+    def ridge(self, gamma: float) -> float:
+        return gamma
+
+    def deviance(self, predictor: Vector) -> float:
+        with one_blas_thread():
+            free = logistic.free_part(self.margin, predictor) @ self.basis
+            return 2 * logistic.value(self.margin, predictor + free)
+
+    def quality(self, predictor: Vector) -> dict[str, float]:
+        right = (predictor > 0) == (self.response > 0)
+        auc = roc_auc_score(self.response > 0, predictor, sample_weight=self.adjusted.weights)
+        return {"auc": float(auc), "accuracy": float(np.average(right, weights=self.adjusted.weights))}

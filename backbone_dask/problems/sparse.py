@@ -1,0 +1,91 @@
+"""What the kinds of sparse linear models have in common: how settings become the functions of the spine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.adjustment import Adjustment
+from backbone_dask.algorithm.sampling import Sampler
+from backbone_dask.columns import Columns
+from backbone_dask.protocols import Panel, Problem
+from backbone_dask.settings import ResolvedSettings
+from backbone_dask.subproblems.gammas import GammaGrid, GammaRule, OneGamma
+from backbone_dask.subproblems.support_size import FixedSize, IncrementalSize, SizeGrid, SizeRule
+from backbone_dask.values import SparseFit, Standardised, Target
+
+Vector = NDArray[np.float64]
+
+
+class SparseTask(Protocol):
+    """One kind of model: the problem for the spine, and the way from the data to the solvers and back."""
+
+    @property
+    def adjusted(self) -> Adjustment: ...
+
+    @property
+    def response(self) -> Target:
+        """What the solvers take for y."""
+        ...
+
+    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]: ...
+
+    def condition(self, columns: Standardised) -> Panel:
+        """The screen that asks what a column adds to a model of these, as `prepare` made them."""
+        ...
+
+    def weighted(self, weights: Vector) -> SparseTask:
+        """The same with other sample weights."""
+        ...
+
+    def loss(self, predictor: Vector) -> float:
+        """The weighted mean loss of predictors, in the units of the data."""
+        ...
+
+    def ridge(self, gamma: float) -> float:
+        """The ridge weight of the prepared columns that is `gamma` in the user's terms."""
+        ...
+
+    def deviance(self, predictor: Vector) -> float:
+        """-2 log likelihood, up to a constant, of prepared columns' predictors for `response`."""
+        ...
+
+    def in_data_units(self, fit: SparseFit, columns: Columns) -> tuple[Vector, Vector]:
+        """Coefficients of the raw columns of the support, and of the free rows of `adjusted`."""
+        ...
+
+    def quality(self, predictor: Vector) -> dict[str, float]:
+        """How well predictors explain the samples they were fitted to, for people."""
+        ...
+
+
+def sampler(settings: ResolvedSettings) -> Sampler:
+    """How subproblems are drawn."""
+    # The exact solve takes backbone_max columns: a subproblem that examines fewer loses features and gains nothing.
+    return Sampler(settings.sampling, settings.subproblem_fraction, settings.backbone_max, settings.seed)
+
+
+_SIZES: dict[str, Callable[[int], SizeRule]] = {
+    "fixed": FixedSize,
+    "grid": SizeGrid.thirds,
+    "incremental": IncrementalSize.up_to,
+}
+
+
+def size_rule(settings: ResolvedSettings, n_nonzero: int) -> SizeRule:
+    return _SIZES[settings.subproblem_size](n_nonzero)
+
+
+def gamma_rule(settings: ResolvedSettings, gamma: float) -> GammaRule:
+    return GammaGrid() if settings.subproblem_gamma == "grid" else OneGamma(gamma)
+
+
+def raw_values(columns: Columns) -> Any:
+    """Columns in float64, with the mean where a value is missing; shape (features, samples)."""
+    values = columns.values.astype(np.float64)
+    if columns.missing is None:
+        return values
+    return np.where(columns.values == columns.missing, columns.mean[:, None], values)

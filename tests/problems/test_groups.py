@@ -1,0 +1,121 @@
+"""Features that enter together, and coefficients that are not negative, from the table to the model."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from backbone_dask import BackboneRegressor
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.launch.local import local_cluster
+from backbone_dask.problems.groups import find_groups
+from backbone_dask.store import MemoryStore
+
+N, P = 200, 60
+LISTS = [[3, 50], [10, 11, 12], [20, 40]]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, P))
+    return X, X[:, [3, 50, 20, 40]] @ [2.0, -1.0, 1.5, 0.4] + rng.normal(size=N)
+
+
+def groups(given, nonnegative=False):
+    return find_groups(given, MemoryStore(np.random.default_rng(0).normal(size=(5, P))), nonnegative=nonnegative)
+
+
+def test_a_set_of_features_is_completed_by_groups():
+    found = groups(LISTS)
+    assert found.closed(np.array([0, 11, 50])).tolist() == [0, 3, 10, 11, 12, 50]
+    assert found.closed(np.array([], np.int64)).tolist() == []
+    structure = found.structure(np.array([0, 3, 10, 11, 12, 50]))
+    assert structure.n_groups == 3
+    assert structure.groups[1] == structure.groups[5]
+    assert np.unique(structure.groups[[2, 3, 4]]).size == 1
+
+
+def test_labels_and_lists_say_the_same():
+    labels = np.arange(P) + 100
+    for number, members in enumerate(LISTS):
+        labels[members] = number
+    one, other = groups(labels), groups(LISTS)
+    np.testing.assert_array_equal(one.members, other.members)
+    ids = np.array([3, 10, 20, 30, 40, 50])
+    for structure in (one.structure(ids), other.structure(ids)):
+        same = [(a, b) for a, b in combinations(range(6), 2) if structure.groups[a] == structure.groups[b]]
+        assert same == [(0, 5), (2, 4)]
+
+
+def test_whole_groups_are_found(table):
+    """The weak member of a group would not be chosen alone."""
+    X, y = table
+    model = BackboneRegressor(2, groups=LISTS).fit(X, y)
+    assert model.support_.tolist() == [3, 20, 40, 50]
+    assert model.gap_ <= 1e-4
+    assert BackboneRegressor(3).fit(X, y).support_.tolist() == [3, 20, 50]
+
+
+def test_groups_of_one_are_no_groups(table):
+    plain, grouped = BackboneRegressor(4).fit(*table), BackboneRegressor(4, groups=np.arange(P)).fit(*table)
+    np.testing.assert_array_equal(plain.coef_, grouped.coef_)
+
+
+def test_no_coefficient_is_negative_and_the_best_support_is_found(table):
+    """Brute force: non-negative ridge on every pair of features."""
+    X, y = table
+    model = BackboneRegressor(2, nonnegative=True, gamma=0.1).fit(X, y)
+    Z = (X - X.mean(0)) / X.std(0)
+    t = y - y.mean()
+
+    def objective(pair):
+        rows = np.vstack([Z[:, pair], np.eye(2) / np.sqrt(0.1)])
+        return nnls(rows, np.concatenate([t, [0, 0]]))[1] ** 2 / 2
+
+    best = min(combinations(range(P), 2), key=lambda pair: objective(list(pair)))
+    assert model.support_.tolist() == list(best)
+    assert (model.coefficients_ > 0).all()
+    assert model.objective_ == pytest.approx(objective(list(best)), rel=1e-5)
+
+
+def test_groups_with_covariates_weights_and_workers(table):
+    X, y = table
+    rng = np.random.default_rng(1)
+    extra = {"sample_weight": rng.random(N), "covariates": rng.normal(size=(N, 2))}
+    expected = BackboneRegressor(2, groups=LISTS, nonnegative=True).fit(X, y, **extra)
+    assert (expected.coefficients_ > 0).all()
+    with local_cluster(2):
+        found = BackboneRegressor(2, groups=LISTS, nonnegative=True).fit(X, y, **extra)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+def test_names_work_as_well_as_ids(table):
+    X, y = table
+    names = [f"gene {j}" for j in range(P)]
+    store = MemoryStore(X, names=names, targets={"y": y})
+    by_name = BackboneRegressor(2, groups=[[names[j] for j in group] for group in LISTS]).fit(store)
+    np.testing.assert_array_equal(by_name.support_, BackboneRegressor(2, groups=LISTS).fit(X, y).support_)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ([[1, 2], [2, 3]], "feature 2 is in two groups"),
+        (np.arange(3), "one for each of the 60 features"),
+        ([[1, 99]], "no feature 99"),
+        ([["x1", 2]], "mixes names and ids"),
+    ],
+)
+def test_bad_groups_are_named(given, complaint):
+    with pytest.raises(InvalidDataError, match=complaint):
+        groups(given)
+
+
+def test_what_does_not_go_together_is_refused(table):
+    for other in ({"subproblem": "elastic-net"}, {"subproblem_size": "grid"}):
+        with pytest.raises(InvalidSettingError, match="groups and nonnegative need"):
+            BackboneRegressor(2, nonnegative=True, **other).fit(*table)
