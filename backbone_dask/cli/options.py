@@ -11,7 +11,7 @@ import numpy as np
 
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.problems.fitting import Extras
+from backbone_dask.problems.extras import Extras
 from backbone_dask.runtime.files import read_json
 from backbone_dask.settings import CHOICES, Settings
 from backbone_dask.store import FeatureStore

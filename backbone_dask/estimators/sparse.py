@@ -13,7 +13,8 @@ from sklearn.utils.validation import validate_data
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
-from backbone_dask.problems.fitting import Extras, Fitted, fit_sparse, prepare
+from backbone_dask.problems.extras import Extras
+from backbone_dask.problems.fitting import Fitted, fit_sparse, prepare
 from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore, MemoryStore, as_store
 from backbone_dask.values import Target

@@ -12,6 +12,7 @@ from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.problems.covariates import Covariates, find_covariates
+from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
 from backbone_dask.problems.iterative import IterativeScreen
 from backbone_dask.problems.linear import LinearTask, checked_target
@@ -29,26 +30,6 @@ from backbone_dask.screens.catalogue import two_classes
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds, GridPoint, SparseFit, Target
-
-
-@dataclass(frozen=True, slots=True)
-class Extras:
-    """What may be given besides a table and a target.
-
-    Attributes
-    ----------
-    sample_weight : array (samples,); a sample of weight 2 counts as two.
-    covariates : table (samples, q), or names or ids of features of the table: in every model, unpenalised.
-    fit_intercept : whether the model has an intercept.
-    groups : a group for every feature (p,), or a list of lists of names or ids: they enter together.
-    nonnegative : whether coefficients must be 0 or more.
-    """
-
-    sample_weight: Any = None
-    covariates: Any = None
-    fit_intercept: bool = True
-    groups: Any = None
-    nonnegative: bool = False
 
 
 @dataclass(frozen=True, slots=True)

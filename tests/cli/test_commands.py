@@ -227,8 +227,8 @@ def test_damaged_results_and_models_are_named(shell, demo):
     assert "not a result" in shell.refused("info", "run")
     (run / "model.json").write_text("[]")
     assert "model format" in demo.refused("predict", run, "data.zarr", "--out", shell.folder / "p.csv")
-    (run / "model.json").write_text('{"format": "backbone-dask-linear-model", "version": 1}')
-    assert "has no ids" in demo.refused("predict", run, "data.zarr", "--out", shell.folder / "p.csv")
+    (run / "model.json").write_text('{"format": "backbone-dask-linear-model", "version": 2}')
+    assert "has no intercept" in demo.refused("predict", run, "data.zarr", "--out", shell.folder / "p.csv")
 
 
 def test_results_can_be_read_by_whoever_may_read_the_folder(demo):

@@ -1,0 +1,26 @@
+"""What may be given besides a table and a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What may be given besides a table and a target.
+
+    Attributes
+    ----------
+    sample_weight : array (samples,); a sample of weight 2 counts as two.
+    covariates : table (samples, q), or names or ids of features of the table: in every model, unpenalised.
+    fit_intercept : whether the model has an intercept.
+    groups : a group for every feature (p,), or a list of lists of names or ids: they enter together.
+    nonnegative : whether coefficients must be 0 or more.
+    """
+
+    sample_weight: Any = None
+    covariates: Any = None
+    fit_intercept: bool = True
+    groups: Any = None
+    nonnegative: bool = False
