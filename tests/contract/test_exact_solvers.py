@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from backbone_dask.exact.branch_and_bound import fit_branch_and_bound
 from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
 from backbone_dask.losses.logistic import Margin
 from backbone_dask.problems.linear import FitReduced
@@ -18,6 +16,11 @@ from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised,
 
 
 class TestOuterApproximation(ExactSolverContract):
+    solver = "outer-approximation"
+
+    def target(self, response: Target) -> Target:
+        return response - response.mean()
+
     @pytest.fixture(params=[1, 3, 8])
     def n_nonzero(self, request: pytest.FixtureRequest) -> int:
         return request.param
@@ -32,33 +35,11 @@ class TestOuterApproximation(ExactSolverContract):
 
     @pytest.fixture
     def fit(self, n_nonzero: int, gamma: float, gap_tolerance: float) -> FitReduced:
-        return FitReduced(n_nonzero=n_nonzero, gamma=gamma, gap_tolerance=gap_tolerance)
-
-
-@dataclass(frozen=True)
-class CentredBranchAndBound:
-    """Branch and bound as a model with an intercept uses it."""
-
-    n_nonzero: int
-    gamma: float
-    gap_tolerance: float
-
-    def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
-        return fit_branch_and_bound(
-            X,
-            y - y.mean(),
-            n_nonzero=self.n_nonzero,
-            gamma=self.gamma,
-            warm_start=warm_start,
-            seconds=seconds,
-            gap_tolerance=self.gap_tolerance,
-        )
+        return FitReduced(self.solver, n_nonzero=n_nonzero, gamma=gamma, gap_tolerance=gap_tolerance)
 
 
 class TestBranchAndBound(TestOuterApproximation):
-    @pytest.fixture
-    def fit(self, n_nonzero: int, gamma: float, gap_tolerance: float) -> CentredBranchAndBound:
-        return CentredBranchAndBound(n_nonzero=n_nonzero, gamma=gamma, gap_tolerance=gap_tolerance)
+    solver = "branch-and-bound"
 
 
 def fit_labels(X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float, **settings: Any) -> Any:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from backbone_dask.losses.logistic import Margin
-from backbone_dask.problems.linear import FitSubproblem
 from backbone_dask.protocols import ExtractRelevant
 from backbone_dask.subproblems.elastic_net import fit_elastic_net, fit_logistic_elastic_net
 from backbone_dask.subproblems.gammas import GammaGrid, OneGamma
@@ -27,8 +26,11 @@ class TestRelaxation(SubproblemSolverContract):
         return request.param
 
     @pytest.fixture(params=[0.01, 1.0])
-    def fit_subproblem(self, request: pytest.FixtureRequest, n_nonzero: int) -> FitSubproblem:
-        return FitSubproblem(n_nonzero=n_nonzero, gamma=request.param)
+    def fit_subproblem(self, request: pytest.FixtureRequest, n_nonzero: int) -> FitChosenSize:
+        return FitChosenSize(FixedSize(n_nonzero), OneGamma(request.param))
+
+    def target(self, response: Target) -> Target:
+        return response - response.mean()
 
     @pytest.fixture
     def extract_relevant(self) -> ExtractRelevant:
