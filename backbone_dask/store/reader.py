@@ -51,7 +51,7 @@ class ZarrStore(FeatureStore):
         self._targets = LazyTargets(list(content["targets"]), self._read_target)
         # Per store, not per module: a store that was written again must not answer from the old one's cache.
         self._array = lru_cache(maxsize=None)(self._open_array)
-        self._vector_part = lru_cache(maxsize=64)(self._read_vector_part)
+        self._vector_part = lru_cache(maxsize=8)(self._read_vector_part)
         folder = None if locate.is_url(self._place) else Path(self._place, "X", "c")
         self._chunks = None if folder is None else LocalChunks(folder, self.schema)
 
