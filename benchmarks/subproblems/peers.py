@@ -1,9 +1,9 @@
-"""SR-REL with squared loss against abess and the lasso path: relevant features, c(S), seconds; prints a Markdown section.
+"""SR-REL with squared loss against abess and the lasso path: relevant features, c(S), seconds; a Markdown table.
 
     python -m benchmarks.subproblems.peers [--seeds 1 2] [--rhos 0.9 0] [--features 5000]
 
-The columns are all of a virtual store of the paper's linear data. abess (GPL-3) is installed for this alone: into another
-environment, whose interpreter ``--abess`` names, or this one. It takes 1 GiB.
+The columns are all of a virtual store of the paper's linear data. abess (GPL-3) is installed for this alone, into this
+environment or into another, whose interpreter ``--abess`` names. It takes 1 GiB.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def relaxation_support(instance: Instance) -> np.ndarray:
 
 
 def lasso_support(instance: Instance) -> np.ndarray:
-    """The last model of the lasso's path with at most NONZERO features; the path goes on, for features also leave it."""
+    """The last model of the lasso's path with at most NONZERO features, though larger ones may come before it."""
     table = instance.X.T.astype(np.float64)
     _, _, path = lars_path(table, instance.y, method="lasso", max_iter=3 * NONZERO)
     sizes = (path != 0).sum(axis=0)
@@ -102,10 +102,10 @@ def lasso_support(instance: Instance) -> np.ndarray:
 
 
 def abess_supports(python: str, instance: Instance) -> list[Found]:
-    """abess at the same size, without a ridge and with ours, in a process of its own."""
+    """abess at the same size, without a ridge and with ours (its loss is per sample), in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "instance.npz"
-        np.savez(path, X=instance.X, y=instance.y, k=NONZERO, ridge=1 / instance.gamma)
+        np.savez(path, X=instance.X, y=instance.y, k=NONZERO, ridge=1 / (instance.gamma * instance.y.size))
         done = subprocess.run([python, "-c", ABESS, str(path)], check=True, stdout=subprocess.PIPE, text=True)
     lines = [line.split() for line in done.stdout.splitlines()]
     return [Found(np.array(support, np.int64), float(seconds)) for seconds, *support in lines]
