@@ -50,7 +50,10 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"error: not enough memory on this machine ({error})", err=True)
         sys.exit(1)
     except (KeyboardInterrupt, click.Abort) as cause:
-        click.echo("interrupted; what is finished is kept: fit goes on with --resume, simulate by itself", err=True)
+        click.echo(
+            "interrupted; what is finished is kept: fit goes on with --resume, screen and simulate when called again",
+            err=True,
+        )
         # click wraps an interrupt in an Abort.
         ended = isinstance(cause.__cause__, _Terminated)
         sys.exit(128 + (signal.SIGTERM if ended else signal.SIGINT))

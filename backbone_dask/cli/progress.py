@@ -62,7 +62,10 @@ class _Display:
 
     def __call__(self, event: Event) -> None:
         if event.phase not in self._bars:
-            self._bars[event.phase] = self._progress.add_task(event.phase, unit=event.unit, unit_bytes=0, note="")
-        bar = self._bars[event.phase]
-        fields: dict[str, Any] = {"unit": event.unit, "unit_bytes": event.unit_bytes, "note": event.note}
-        self._progress.update(bar, completed=event.done, total=event.total, **fields)
+            # What is done already when a phase begins was done by an earlier run: it says nothing about the speed.
+            self._bars[event.phase] = self._progress.add_task(event.phase, completed=event.done, **_fields(event))
+        self._progress.update(self._bars[event.phase], completed=event.done, **_fields(event))
+
+
+def _fields(event: Event) -> dict[str, Any]:
+    return {"total": event.total, "unit": event.unit, "unit_bytes": event.unit_bytes, "note": event.note}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.estimators.execution import chosen_executor
 from backbone_dask.problems.questions import assign_folds, inquire
+from backbone_dask.problems.rounds import screen_in_rounds
 from backbone_dask.problems.screening import screen_store
+from backbone_dask.protocols import Executor
 from backbone_dask.screens.panels import Question
 from backbone_dask.store import FeatureStore, as_store
 from backbone_dask.store.schema import MissingPolicy
@@ -26,6 +29,8 @@ def screen(
     folds: Any = None,
     targets: Sequence[str] | None = None,
     missing: MissingPolicy = "refuse",
+    rounds: int = 1,
+    n_nonzero: int = 10,
     executor: str = "auto",
     random_state: int = 0,
 ) -> dict[Question, Screening]:
@@ -36,26 +41,47 @@ def screen(
     data : a samples x features table, a FeatureStore, or the path of one.
     y : array (samples,), or (samples, targets), or the name of a store's target; None is the store's only one.
     screen : correlation, logistic, logistic-loss, svm, splines or entropy.
-    folds : number of folds, or the fold of every sample (-1 is never left out). Each fold is a question of its own, in
-        which its samples are left out.
+    folds : number of folds, or the fold of every sample (-1 is never left out); each is a question that leaves it out.
     targets : names of several targets of a store.
+    missing : "mean" takes NaN for the mean of its column over all samples, those of a fold that is left out included.
+        Whole numbers in memory are all values; in a store that declares it, -128 (int8) and 255 (uint8) are missing.
+    rounds : passes over the columns, with "correlation" or "logistic" and one target. Each after the first asks what a
+        column adds to a sparse model of the survivors so far, of at most `n_nonzero` features.
 
     Returns
     -------
     dict from Question(target, fold) to Screening; without folds and with one target it has one entry.
     """
+    store = as_store(data, missing=missing)
+    known, work = _targets(store, y, targets), chosen_executor(executor)
+    if rounds > 1:
+        return _in_rounds(
+            store, known, folds, work, screen=screen, keep=_checked(keep), rounds=rounds, n_nonzero=n_nonzero
+        )
+    inquiry = inquire(screen, known, _folds(folds, store.n_samples, random_state))
+    return screen_store(store, inquiry, _checked(keep), work)
+
+
+def _checked(keep: int) -> int:
     if keep < 1:
         raise InvalidSettingError(f"keep is {keep}; it must be at least 1")
-    store = as_store(data, missing=missing)
-    inquiry = inquire(screen, _targets(store, y, targets), _folds(folds, store.n_samples, random_state))
-    return screen_store(store, inquiry, keep, chosen_executor(executor))
+    return keep
+
+
+def _in_rounds(
+    store: FeatureStore, known: dict[str, Target], folds: Any, work: Executor, **asked: Any
+) -> dict[Question, Screening]:
+    if len(known) > 1 or folds is not None:
+        raise InvalidSettingError("several rounds take one target and no folds")
+    ((name, target),) = known.items()
+    return {Question(name, None): screen_in_rounds(store, target, work, **asked)}
 
 
 def _targets(store: FeatureStore, y: Any, names: Sequence[str] | None) -> dict[str, Target]:
     if names is not None:
         return {name: store.target(name) for name in names}
     if y is None or isinstance(y, str):
-        return {y or "y": store.target(y)}
+        return {y or store.only_target: store.target(y)}
     table = np.asarray(y, np.float64)
     if table.shape[0] != store.n_samples or table.ndim > 2:
         raise InvalidDataError(f"y has shape {table.shape}, the table has {store.n_samples} samples")
@@ -63,4 +89,4 @@ def _targets(store: FeatureStore, y: Any, names: Sequence[str] | None) -> dict[s
 
 
 def _folds(folds: Any, n_samples: int, seed: int) -> Any:
-    return assign_folds(n_samples, folds, seed) if isinstance(folds, int) else folds
+    return assign_folds(n_samples, int(folds), seed) if isinstance(folds, Integral) else folds

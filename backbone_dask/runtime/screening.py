@@ -45,6 +45,7 @@ class Screener:
         shared = self.executor.share(panel)
         sink = open_sink(panel.n_questions, cut.span) if open_sink else None
         items = ((self._tree(cut, group, shared, keep, sink), keep) for group in pending)
+        self._report(rankings[0].n_scored)
         for group, found in zip(pending, self.executor.map(merge_rankings, items), strict=True):
             self.journal.keep_rankings(name, *group, found)
             rankings = merge_rankings([rankings, found], keep)

@@ -30,17 +30,19 @@ class NamedScreen:
 
 
 def real_target(y: Target) -> Target:
-    """Any finite numbers that are not all equal."""
+    """Any finite numbers that are not all equal, in units of the largest: no score depends on the units."""
     y = _finite(y)
     if (y == y[0]).all():
         raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
-    return y
+    return np.asarray(y / np.abs(y).max())
 
 
 def two_classes(y: Target) -> Target:
     """Two labels, whatever they are, as -1 (the smaller) and +1."""
     y = _finite(y)
     labels = np.unique(y)
+    if labels.size == 1:
+        raise InvalidDataError(f"y holds one class only ({labels[0]:g}); give samples of two classes")
     if labels.size != 2:
         raise InvalidDataError(
             f"a logistic screen takes two classes, and y holds {_listed(labels)}; "

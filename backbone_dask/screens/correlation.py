@@ -33,7 +33,9 @@ class CorrelationPanel:
     @cached_property
     def unit(self) -> NDArray[np.float64]:
         """The target at mean 0 and length 1."""
-        centred = self.y - self.y.mean()
+        # The largest value goes first, so that squares neither overflow nor vanish.
+        y = self.y / (np.abs(self.y).max(initial=0.0) or 1.0)
+        centred = y - y.mean()
         # Not a BLAS product: its bits would depend on the number of threads.
         norm = np.sqrt(np.sum(centred * centred))
         return np.asarray(centred / norm if norm > 0 else centred)
@@ -52,11 +54,14 @@ class CorrelationPanel:
                 dots[extreme] = _dots(_in_float64(columns[extreme]), self.single.astype(np.float64))
         lengths = columns.scale * np.sqrt(self.y.size)
         scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
+        # Beyond rounding no correlation exceeds 1: the values are not those that mean and scale were taken from.
+        scores[scores > _IMPOSSIBLE] = np.nan
         return np.asarray(np.minimum(scores, 1.0, out=scores)[None])
 
 
 # Past these scales products of float32 overflow or vanish; such columns are rare, and summed in float64.
 _LARGE = 1e25
+_IMPOSSIBLE = 1.01
 
 
 def _in_float64(columns: Columns) -> Columns:

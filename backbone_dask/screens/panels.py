@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns, measured
 from backbone_dask.protocols import Screen
-from backbone_dask.screens.sums import weighted_squares, weighted_sums
+from backbone_dask.screens.sums import exact_squares, exact_sums, weighted_squares, weighted_sums
 from backbone_dask.values import Mask, Target
 
 FloatMatrix = NDArray[np.float64]
@@ -61,12 +61,12 @@ class FoldsPanel:
 
     def __call__(self, columns: Columns) -> FloatMatrix:
         inside = self._inside()
-        sums = _left_out(weighted_sums(columns, inside))
-        squares = _left_out(weighted_squares(columns, inside))
+        sums = _left_out(exact_sums(columns, inside))
+        squares = _left_out(exact_squares(columns, inside))
         sizes = _left_out(inside.sum(axis=1, keepdims=True))
         # Rounding must not make a column that is constant outside a fold look as if it varied.
         spread = np.maximum(squares - sums**2 / sizes, 0)
-        spread[spread <= 1e-6 * squares] = 0
+        spread[spread <= 1e-12 * squares] = 0
         scores = [self._target(columns, y, inside, sums, spread) for y in self.targets]
         return np.concatenate(scores)
 
@@ -74,7 +74,7 @@ class FoldsPanel:
         self, columns: Columns, y: Target, inside: FloatMatrix, sums: FloatMatrix, spread: FloatMatrix
     ) -> FloatMatrix:
         centred = y - y.mean()
-        products = _left_out(weighted_sums(columns, inside * centred))
+        products = _left_out(exact_sums(columns, inside * centred))
         totals = _left_out((inside * centred).sum(axis=1, keepdims=True))
         sizes = _left_out(inside.sum(axis=1, keepdims=True))
         deviation = _left_out((inside * centred**2).sum(axis=1, keepdims=True)) - totals**2 / sizes

@@ -21,6 +21,16 @@ def weighted_sums(columns: Columns, weights: NDArray[np.float64]) -> NDArray[np.
     return _summed(_sums, columns, weights, kind)
 
 
+def exact_sums(columns: Columns, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`weighted_sums` in float64 for every dtype: for sums that are subtracted from each other."""
+    return _summed(_sums, columns, weights, np.float64)
+
+
+def exact_squares(columns: Columns, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`weighted_squares` in float64 for every dtype."""
+    return _summed(_squares, columns, weights, np.float64)
+
+
 def weighted_squares(columns: Columns, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """sum_i w_i (x_i - mean)^2 for every weight vector and column; shape (weights, features)."""
     kind = np.float64 if columns.values.dtype == np.float64 else np.float32

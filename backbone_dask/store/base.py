@@ -115,6 +115,11 @@ class FeatureStore(ABC):
         """How many features are best read at once."""
         return max(1, BLOCK_BYTES // (self.n_samples * self.itemsize))
 
+    @property
+    def only_target(self) -> str:
+        """The name of the target, where there is one; "y" otherwise."""
+        return next(iter(self.targets)) if len(self.targets) == 1 else "y"
+
     def target(self, name: str | None = None) -> Target:
         """A target by name; without one, the only target there is."""
         known = ", ".join(sorted(self.targets)) or "none"

@@ -27,6 +27,15 @@ class ZarrUtilities:
             array[:, start : start + utilities.shape[1]] = utilities
 
 
+def is_utilities(location: str | os.PathLike[str]) -> bool:
+    """Whether an array of utilities is there."""
+    try:
+        array = zarr.open_array(locate.zarr_store(locate.plain(location), read_only=True), mode="r", zarr_format=3)
+    except (OSError, ValueError, KeyError):
+        return False
+    return array.metadata.dimension_names == ("question", "feature")  # type: ignore[union-attr]
+
+
 def create_utilities(
     location: str | os.PathLike[str], n_questions: int, n_features: int, chunk_features: int
 ) -> ZarrUtilities:

@@ -123,3 +123,45 @@ def test_a_nan_stops_the_screen_by_name_and_block_and_missing_mean_imputes_it(sh
     X[7, 58_000] = np.delete(X[:, 58_000], 7).mean()
     expected = {question: found.candidates for question, found in screen(X, y, keep=20).items()}
     assert {int(row["id"]) for row in rows(shell.folder / "s.csv")} == set(*expected.values())
+
+
+def test_utilities_have_no_holes_after_a_screen_that_began_without_them(shell):
+    shell.ok("simulate", "linear", "s.json", "--n", 50, "--p", 40_000, "--k", 2, "--virtual")
+    asked = ("screen", "s.json", "--keep", 20, "--out", "s.csv", "--workers", 0)
+    process = shell.start(*asked[:-1], 1)
+    wait_until(lambda: list(shell.folder.glob("s.csv.partial/screen/*.npz")) or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    (shell.folder / "s.csv").unlink(missing_ok=True)
+    shell.ok(*asked, "--utilities", "u.zarr")
+    assert np.isfinite(zarr.open_array(shell.folder / "u.zarr")[:]).all()
+    assert "u.zarr exists" in shell.refused(*asked[:-3], "t.csv", "--workers", 0, "--utilities", "u.zarr")
+    shell.ok(*asked[:-3], "t.csv", "--workers", 0, "--utilities", "u.zarr", "--overwrite")
+    (shell.folder / "folder").mkdir()
+    assert "is a folder" in shell.refused(*asked[:-3], "folder", "--workers", 0, "--overwrite")
+    for other in ("folder", "s.json"):
+        words = shell.refused(*asked[:-3], "v.csv", "--workers", 0, "--utilities", other)
+        assert "something else than utilities" in words
+    assert not (shell.folder / "v.csv.partial").exists()
+
+
+def test_rounds_find_what_is_hidden(shell):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=400)
+    X = np.sqrt(0.5) * (z[:, None] + rng.normal(size=(400, 2000)))
+    X[:, 3] = z
+    y = 5 * X[:, :3].sum(axis=1) - 15 * np.sqrt(0.5) * z + rng.normal(size=400)
+    write_store(MemoryStore(X, targets={"pheno": y}), shell.folder / "s.zarr")
+    asked = ("screen", "s.zarr", "--keep", 60, "--workers", 0)
+    shell.ok(*asked, "--out", "one.csv")
+    shell.ok(*asked, "--out", "two.csv", "--rounds", 2, "-k", 4)
+    assert 3 not in {int(row["id"]) for row in rows(shell.folder / "one.csv")}
+    found = rows(shell.folder / "two.csv")
+    assert {0, 1, 2, 3} <= {int(row["id"]) for row in found}
+    assert len(found) == 60
+    assert {row["target"] for row in found} == {"pheno"}
+    ((question, same),) = screen(X, y, keep=60, rounds=2, n_nonzero=4).items()
+    assert set(same.candidates) == {int(row["id"]) for row in found}
+    assert question.fold is None
+    assert "correlation and logistic" in shell.refused(*asked, "--out", "x.csv", "--rounds", 2, "--screen", "splines")
+    assert shell(*asked, "--out", "x.csv", "--rounds", 2, "--folds", 3).returncode == 2

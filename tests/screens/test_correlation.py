@@ -134,3 +134,23 @@ def test_bits_do_not_depend_on_blas_threads():
             one = correlation(columns, y)
         with threadpool_limits(2):
             np.testing.assert_array_equal(correlation(columns, y), one)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e300, 1e-300])
+def test_targets_of_any_size(scale):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6, 50)), rng.normal(size=50)
+    columns = measured(X)[0]
+    np.testing.assert_allclose(correlation(columns, y * scale), correlation(columns, y), atol=1e-12)
+
+
+def test_values_that_do_not_go_with_their_mean_and_scale_have_no_score():
+    """Another program wrote to the store after it was measured."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (4, 50)).astype(np.int8), rng.normal(size=50)
+    columns = measured(X)[0]
+    changed = X.copy()
+    changed[2, y.argmax()] = -128
+    scores = correlation(Columns(changed, columns.mean, columns.scale), y)
+    assert np.isnan(scores[2])
+    assert np.isfinite(scores[[0, 1, 3]]).all()

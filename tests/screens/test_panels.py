@@ -117,3 +117,28 @@ def test_partial_correlation_by_regression(columns, targets, weighted, intercept
 
 def test_nothing_left_to_explain_scores_zero(columns):
     assert (ScorePanel(np.ones(N), np.full((1, N), N**-0.5), np.zeros(N))(columns) == 0).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e20, 1e36, 1e-25, 1e-30])
+def test_folds_of_columns_of_any_scale(scale):
+    rng = np.random.default_rng(0)
+    X = (scale * rng.normal(size=(5, N))).astype(np.float32)
+    y, folds = rng.normal(size=N) + X[0] / scale, np.arange(N) % 4
+    found = FoldsPanel(y[None], folds)(measured(X)[0])
+    for fold in range(4):
+        keep = folds != fold
+        expected = [abs(np.corrcoef(x[keep].astype(float) / scale, y[keep])[0, 1]) for x in X]
+        np.testing.assert_allclose(found[fold + 1], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1e5, 1e6])
+def test_an_outlier_does_not_spoil_the_folds_that_leave_it_out(dtype, size):
+    rng = np.random.default_rng(0)
+    X, folds = rng.normal(size=(3, N)), np.arange(N) % 4
+    y = X[0] + rng.normal(size=N)
+    X[0, 1] = size
+    found = FoldsPanel(y[None], folds)(measured(X.astype(dtype))[0])
+    keep = folds != 1
+    expected = abs(np.corrcoef(X[0].astype(dtype)[keep].astype(float), y[keep])[0, 1])
+    assert found[2, 0] == pytest.approx(expected, abs=1e-4)
