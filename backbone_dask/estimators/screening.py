@@ -50,14 +50,13 @@ def screen(
 
     Returns
     -------
-    dict from Question(target, fold) to Screening; without folds and with one target it has one entry.
+    dict from Question(target, fold) to Screening.
     """
     store = as_store(data, missing=missing)
     known, work = _targets(store, y, targets), chosen_executor(executor)
     if rounds > 1:
-        return _in_rounds(
-            store, known, folds, work, screen=screen, keep=_checked(keep), rounds=rounds, n_nonzero=n_nonzero
-        )
+        asked = {"screen": screen, "keep": _checked(keep), "rounds": rounds, "n_nonzero": n_nonzero}
+        return _in_rounds(store, known, folds, work, **asked)
     inquiry = inquire(screen, known, _folds(folds, store.n_samples, random_state))
     return screen_store(store, inquiry, _checked(keep), work)
 
