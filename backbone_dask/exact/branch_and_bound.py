@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import time
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -13,25 +12,15 @@ from backbone_dask.errors import ExactSolveError
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up
 from backbone_dask.exact.nodes import Node, Root, best_root, children, tightened
-from backbone_dask.losses.squared import Vector
+from backbone_dask.exact.verdict import Answer, model_of_samples, verdict
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
 
-_CLOSEST = 1e-12
-"""A bound nearer to the objective than this, relatively, is rounding."""
 _CAREFUL = 0.99
 _ROUNDING_EVERY = 256
 """Nodes between two descents from a rounded relaxation; at first they come at every power of two."""
 _MOST_BYTES = 1 << 30
 _NODE_BYTES = 500
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    incumbent: Incumbent
-    bound: float
-    stopped: Termination
-    nodes: int
 
 
 def fit_branch_and_bound(
@@ -56,31 +45,18 @@ def fit_branch_and_bound(
     with one_blas_thread():
         gram = Gram.of(X[usable], target)
         answer = _solve(gram, n_nonzero, gamma, warm, gap_tolerance, started + seconds)
-        model = _model(X, target, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
-    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+        model = model_of_samples(X, target, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
+    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
-def _outcome(answer: _Answer, model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
-    """What is said about the model is judged by its objective from the samples, not by the one from the products."""
-    bound = min(max(answer.bound, 0.0), model.objective * (1 - _CLOSEST))
-    gap = Outcome(model, model.objective, bound, answer.stopped, answer.nodes, seconds).gap
-    ended = Termination.PROVEN if gap <= max(tolerance, 2 * _CLOSEST) else answer.stopped
-    return Outcome(model, model.objective, bound, ended, answer.nodes, seconds)
-
-
-def _model(X: Standardised, y: Target, gamma: float, support: Positions, weights: Vector) -> SparseFit:
-    """The fit with its objective taken from the samples: free of the cancellation in 1/2 (y'y - b'w)."""
-    residual = y - weights @ X[support].astype(np.float64)
-    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
-    return SparseFit(X.shape[0], support, weights, objective)
-
-
-def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, tolerance: float, deadline: float) -> _Answer:
+def _solve(
+    gram: Gram, n_nonzero: int, gamma: float, warm: Positions, tolerance: float, deadline: float
+) -> Answer[Incumbent]:
     try:
         if gram.n_features <= n_nonzero:
             # With room for every feature the fit on all of them is optimal: more features never cost more.
             everything = evaluate(gram, np.arange(gram.n_features), gamma)
-            return _Answer(everything, np.inf, Termination.ROUND_LIMIT, 0)
+            return Answer(everything, np.inf, Termination.ROUND_LIMIT, 0)
         root = best_root(gram, n_nonzero, gamma, deadline)
         return _Search(gram, n_nonzero, gamma, tolerance, root).run(warm, deadline)
     except LinAlgError as cause:
@@ -108,12 +84,12 @@ class _Search:
     def bound(self) -> float:
         return min(self.closed_bound, self.open[0][0] if self.open else np.inf)
 
-    def run(self, warm: Positions, deadline: float) -> _Answer:
+    def run(self, warm: Positions, deadline: float) -> Answer[Incumbent]:
         self._descend(warm)
         self._descend(round_up(self.root.z, self.n_nonzero))
         self._settle([tightened(self.problem, self.root, self.goal)], self.goal)
         stopped = self._expand_until(deadline)
-        return _Answer(self.incumbent, self.bound, stopped, self.nodes)
+        return Answer(self.incumbent, self.bound, stopped, self.nodes)
 
     def _expand_until(self, deadline: float) -> Termination:
         most_open = _MOST_BYTES // (_NODE_BYTES + 10 * self.gram.n_features)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,6 +19,7 @@ from backbone_dask.exact.logistic_data import Incumbent, LogisticData
 from backbone_dask.exact.logistic_incumbent import improve, neighbours, quadratic_model
 from backbone_dask.exact.logistic_model import Metric
 from backbone_dask.exact.logistic_perspective import solve_logistic_relaxation
+from backbone_dask.exact.verdict import Answer, Limits, verdict
 from backbone_dask.losses.logistic import Margin, free_part, value
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Termination
@@ -27,29 +27,6 @@ from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised,
 _NEIGHBOUR_CUTS = 10
 _PROGRESS = 0.05
 """A round counts as progress when it takes this share off the gap."""
-_CLOSEST = 1e-12
-"""A bound nearer to the objective than this, relatively, is rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """When a search may stop."""
-
-    tolerance: float
-    deadline: float
-
-    def reached(self, gap: float) -> Termination | None:
-        if gap <= self.tolerance:
-            return Termination.PROVEN
-        return Termination.TIME_LIMIT if time.monotonic() >= self.deadline else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    incumbent: Incumbent
-    bound: float
-    termination: Termination
-    rounds: int
 
 
 def fit_logistic_outer_approximation(
@@ -70,13 +47,13 @@ def fit_logistic_outer_approximation(
     """
     started = time.monotonic()
     _check(X, margin, n_nonzero, gamma)
-    limits = _Limits(gap_tolerance, started + seconds)
+    limits = Limits(gap_tolerance, started + seconds)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
         answer = _solve(LogisticData.of(X[usable], margin, gamma), n_nonzero, warm, limits)
         model = _model(X, margin, gamma, usable[answer.incumbent.support], answer.incumbent)
-    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
 def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float) -> None:
@@ -96,35 +73,23 @@ def _model(X: Standardised, margin: Margin, gamma: float, support: Positions, fo
     return SparseFit(X.shape[0], support, weights, value(margin, u) + float(weights @ weights) / (2 * gamma))
 
 
-def _outcome(answer: _Answer, model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
-    """Why it stopped is judged by the gap of the model as it is reported."""
-    bound = min(answer.bound, model.objective * (1 - _CLOSEST))
-    outcome = Outcome(model, model.objective, bound, answer.termination, answer.rounds, seconds)
-    ended = answer.termination
-    if outcome.gap <= max(tolerance, _CLOSEST):
-        ended = Termination.PROVEN
-    elif ended is Termination.PROVEN:
-        ended = Termination.ROUND_LIMIT
-    return Outcome(model, model.objective, bound, ended, answer.rounds, seconds)
-
-
-def _solve(data: LogisticData, n_nonzero: int, warm: Positions, limits: _Limits) -> _Answer:
+def _solve(data: LogisticData, n_nonzero: int, warm: Positions, limits: Limits) -> Answer[Incumbent]:
     if data.n_features <= n_nonzero:
         return _everything(data)
     return _Search(data, n_nonzero, limits).run(warm)
 
 
-def _everything(data: LogisticData) -> _Answer:
+def _everything(data: LogisticData) -> Answer[Incumbent]:
     """With room for every feature the fit on all of them is optimal: more features never cost more."""
     incumbent = data.evaluate(np.arange(data.n_features))
     bound = data.cut_at(incumbent).bound(Face.whole(data.n_features, data.n_features))
-    return _Answer(incumbent, max(bound, 0.0), Termination.ROUND_LIMIT, 0)
+    return Answer(incumbent, max(bound, 0.0), Termination.ROUND_LIMIT, 0)
 
 
 class _Search:
     """The state of one search: best support, best bound, and the supports whose cuts the master has."""
 
-    def __init__(self, data: LogisticData, n_nonzero: int, limits: _Limits) -> None:
+    def __init__(self, data: LogisticData, n_nonzero: int, limits: Limits) -> None:
         self.data, self.n_nonzero, self.limits = data, n_nonzero, limits
         self.incumbent = data.evaluate(np.empty(0, np.int64))
         self.whole = Face.whole(data.n_features, n_nonzero)
@@ -144,13 +109,13 @@ class _Search:
         """Relative to the objective, which is positive."""
         return max(self.incumbent.objective - self.bound, 0.0) / max(self.incumbent.objective, np.finfo(float).tiny)
 
-    def run(self, warm: Positions) -> _Answer:
+    def run(self, warm: Positions) -> Answer[Incumbent]:
         self._descend(warm)
         self._descend(round_up(self.relaxation.z, self.n_nonzero))
         ended, rounds = self.limits.reached(self.gap), 0
         if ended is None:
             ended, rounds = self._rounds()
-        return _Answer(self.incumbent, self.bound, ended, rounds)
+        return Answer(self.incumbent, self.bound, ended, rounds)
 
     def _rounds(self) -> tuple[Termination, int]:
         """Solve masters until a limit is reached, no new cut is left, or the gap stands still."""

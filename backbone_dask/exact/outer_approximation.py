@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,36 +16,13 @@ from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.highs import Master
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up, swap_neighbours
 from backbone_dask.exact.perspective import solve_relaxation
-from backbone_dask.losses.squared import Vector
+from backbone_dask.exact.verdict import Answer, Limits, model_of_samples, verdict
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
 
 _NEIGHBOUR_CUTS = 10
 _PROGRESS = 0.05
 """A round counts as progress when it takes this share off the gap."""
-_CLOSEST = 1e-12
-"""A bound nearer to the objective than this, relatively, is rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """When a search may stop."""
-
-    tolerance: float
-    deadline: float
-
-    def reached(self, gap: float) -> Termination | None:
-        if gap <= self.tolerance:
-            return Termination.PROVEN
-        return Termination.TIME_LIMIT if time.monotonic() >= self.deadline else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    incumbent: Incumbent
-    bound: float
-    termination: Termination
-    rounds: int
 
 
 def fit_outer_approximation(
@@ -65,51 +41,35 @@ def fit_outer_approximation(
     Equal inputs give equal results unless time is what ends it.
     """
     started = time.monotonic()
-    limits = _Limits(gap_tolerance, started + seconds)
+    limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
         answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
-        model = _model(X, y, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
-    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+        model = model_of_samples(X, y, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
+    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
-def _outcome(answer: _Answer, model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
-    """What is said about the model is judged by its objective from the samples, not by the one from the products."""
-    bound = min(answer.bound, model.objective * (1 - _CLOSEST))
-    outcome = Outcome(model, model.objective, bound, answer.termination, answer.rounds, seconds)
-    if outcome.termination is Termination.PROVEN and outcome.gap > max(tolerance, _CLOSEST):
-        return replace(outcome, termination=Termination.ROUND_LIMIT)
-    return outcome
-
-
-def _model(X: Standardised, y: Target, gamma: float, support: Positions, weights: Vector) -> SparseFit:
-    """The fit with its objective taken from the samples: free of the cancellation in 1/2 (y'y - b'w)."""
-    residual = y - weights @ X[support].astype(np.float64)
-    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
-    return SparseFit(X.shape[0], support, weights, objective)
-
-
-def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: _Limits) -> _Answer:
+def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits) -> Answer[Incumbent]:
     try:
         if gram.n_features <= n_nonzero:
             return _everything(gram, gamma)
-        return _Search(gram, n_nonzero, gamma, limits).run(warm)
+        return Search(gram, n_nonzero, gamma, limits).run(warm)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
 
 
-def _everything(gram: Gram, gamma: float) -> _Answer:
+def _everything(gram: Gram, gamma: float) -> Answer[Incumbent]:
     """With room for every feature the ridge fit on all of them is optimal: more features never cost more."""
     incumbent = evaluate(gram, np.arange(gram.n_features), gamma)
-    return _Answer(incumbent, np.inf, Termination.PROVEN, 0)
+    return Answer(incumbent, np.inf, Termination.PROVEN, 0)
 
 
-class _Search:
+class Search:
     """The state of one search: best support, best bound, and the supports whose cuts the master has."""
 
-    def __init__(self, gram: Gram, n_nonzero: int, gamma: float, limits: _Limits) -> None:
+    def __init__(self, gram: Gram, n_nonzero: int, gamma: float, limits: Limits) -> None:
         self.gram, self.n_nonzero, self.gamma, self.limits = gram, n_nonzero, gamma, limits
         self.incumbent = evaluate(gram, np.empty(0, np.int64), gamma)
         self.whole = Face.whole(gram.n_features, n_nonzero)
@@ -124,12 +84,12 @@ class _Search:
         """Relative to the objective, which is positive unless y is zero."""
         return max(self.incumbent.objective - self.bound, 0.0) / max(self.incumbent.objective, np.finfo(float).tiny)
 
-    def run(self, warm: Positions) -> _Answer:
+    def run(self, warm: Positions) -> Answer[Incumbent]:
         self._start(warm)
         ended, rounds = self.limits.reached(self.gap), 0
         if ended is None:
             ended, rounds = self._rounds()
-        return _Answer(self.incumbent, self.bound, ended, rounds)
+        return Answer(self.incumbent, self.bound, ended, rounds)
 
     def _start(self, warm: Positions) -> None:
         """The relaxation's cut comes first: with it the first master already knows the relaxation's bound."""

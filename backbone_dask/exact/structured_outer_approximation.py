@@ -13,10 +13,11 @@ from backbone_dask.errors import ExactSolveError, InvalidDataError
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
-from backbone_dask.exact.outer_approximation import _Answer, _Limits, _model, _outcome, _Search
+from backbone_dask.exact.outer_approximation import Search
 from backbone_dask.exact.structured_gram import GroupedGram
 from backbone_dask.exact.structured_incumbent import group_neighbours, improve_groups
 from backbone_dask.exact.structured_perspective import solve_group_relaxation
+from backbone_dask.exact.verdict import Answer, Limits, model_of_samples, verdict
 from backbone_dask.structure import Structure
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
@@ -43,7 +44,7 @@ def fit_structured_outer_approximation(
     if structure.n_columns != X.shape[0]:
         raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
     started = time.monotonic()
-    limits = _Limits(gap_tolerance, started + seconds)
+    limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
@@ -51,11 +52,11 @@ def fit_structured_outer_approximation(
         problem = GroupedGram.of(Gram.of(X[usable], y), structure.restrict(usable))
         answer = _solve(problem, n_nonzero, gamma, problem.structure.groups_of(warm), limits)
         columns = np.flatnonzero(answer.incumbent.weights)
-        model = _model(X, y, gamma, usable[columns], answer.incumbent.weights[columns])
-    return _outcome(answer, model, gap_tolerance, time.monotonic() - started)
+        model = model_of_samples(X, y, gamma, usable[columns], answer.incumbent.weights[columns])
+    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
-def _solve(problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, limits: _Limits) -> _Answer:
+def _solve(problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits) -> Answer[Any]:
     try:
         if problem.n_features <= n_nonzero:
             return _everything(problem, gamma, limits)
@@ -64,21 +65,21 @@ def _solve(problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, 
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
 
 
-def _everything(problem: GroupedGram, gamma: float, limits: _Limits) -> _Answer:
+def _everything(problem: GroupedGram, gamma: float, limits: Limits) -> Answer[Any]:
     """With room for every group the fit on all of them is optimal; its own cut says how exactly it was computed."""
     incumbent = problem.evaluate(np.arange(problem.n_features), gamma)
     whole = Face.whole(problem.n_features, problem.n_features)
     bound = max(problem.best_length_cut(incumbent.weights, gamma, whole).bound(whole), 0.0)
     closed = incumbent.objective - bound <= limits.tolerance * incumbent.objective
-    return _Answer(incumbent, bound, Termination.PROVEN if closed else Termination.ROUND_LIMIT, 0)
+    return Answer(incumbent, bound, Termination.PROVEN if closed else Termination.ROUND_LIMIT, 0)
 
 
-class _GroupSearch(_Search):
+class _GroupSearch(Search):
     """The plain search with groups for features: fits, relaxation, descent and cuts are those of the structure."""
 
     gram: Any
 
-    def __init__(self, problem: GroupedGram, n_nonzero: int, gamma: float, limits: _Limits) -> None:
+    def __init__(self, problem: GroupedGram, n_nonzero: int, gamma: float, limits: Limits) -> None:
         self.gram, self.n_nonzero, self.gamma, self.limits = problem, n_nonzero, gamma, limits
         self.incumbent = problem.evaluate(np.empty(0, np.int64), gamma)
         self.whole = Face.whole(problem.n_features, n_nonzero)

@@ -116,21 +116,6 @@ def free_part(margin: Margin, offset: Vector) -> Vector:
     return _minimise(valley, np.zeros(len(margin.basis)), _FINEST).point
 
 
-def independent_rows(basis: Matrix) -> Matrix:
-    """The rows of a basis that are not, up to rounding, combinations of the rows before them."""
-    kept: list[Vector] = []
-    directions: list[Vector] = []
-    for row in basis:
-        rest = row.copy()
-        for _ in range(2):
-            for direction in directions:
-                rest -= (direction @ rest) * direction
-        if np.linalg.norm(rest) > 1e-8 * np.linalg.norm(row):
-            kept.append(row)
-            directions.append(rest / np.linalg.norm(rest))
-    return np.array(kept).reshape(len(kept), basis.shape[1])
-
-
 def _free_ridge(margin: Margin) -> Vector:
     return _VANISHING * np.maximum((margin.basis**2) @ margin.weights, np.finfo(np.float64).tiny)
 

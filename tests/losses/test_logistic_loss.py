@@ -8,7 +8,7 @@ from logistic_cases import Case, draw_case, least, literal
 from sklearn.linear_model import LogisticRegression
 
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.losses.logistic import Margin, curvature, dual_vector, fit, free_part, independent_rows, value
+from backbone_dask.losses.logistic import Margin, curvature, dual_vector, fit, free_part, value
 
 cases = st.integers(0, 10**6).map(draw_case)
 
@@ -128,13 +128,6 @@ def test_equal_input_gives_equal_bits() -> None:
     first, second = (fit(case.margin, case.rows, case.gamma) for _ in range(2))
     assert first.weights.tobytes() == second.weights.tobytes()
     assert first.objective == second.objective
-
-
-def test_dependent_rows_of_a_basis_are_left_out() -> None:
-    rng = np.random.default_rng(8)
-    a, b = np.ones(9), rng.standard_normal(9)
-    np.testing.assert_array_equal(independent_rows(np.stack([a, 2 * a, b, a - 3 * b, 0 * a])), np.stack([a, b]))
-    assert independent_rows(np.empty((0, 9))).shape == (0, 9)
 
 
 @pytest.mark.parametrize(
