@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
@@ -16,7 +17,6 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
@@ -37,7 +37,7 @@ def display(quiet: bool) -> Iterator[Listener]:
         TextColumn("{task.fields[unit]}"),
         _Rate(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        _Remaining(),
         TextColumn("{task.fields[note]}"),
     )
     with Progress(*columns, console=console) as progress:
@@ -48,9 +48,23 @@ class _Rate(ProgressColumn):
     """Units per second, and bytes per second where a unit has a size."""
 
     def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed or 0.0
+        speed = _speed(task)
         size = speed * task.fields["unit_bytes"]
         return Text(f"{speed:,.0f}/s" + (f" {size / 1e9:.2f} GB/s" if size else ""))
+
+
+class _Remaining(ProgressColumn):
+    """Time left at the speed so far."""
+
+    def render(self, task: Task) -> Text:
+        speed, left = _speed(task), task.remaining or 0.0
+        return Text(str(timedelta(seconds=round(left / speed))) if speed else "-:--:--")
+
+
+def _speed(task: Task) -> float:
+    """Since the phase began: groups end together, so that the last few of them say little."""
+    done = task.completed - float(task.fields["begun"])
+    return done / task.elapsed if task.elapsed else 0.0
 
 
 class _Display:
@@ -63,7 +77,7 @@ class _Display:
     def __call__(self, event: Event) -> None:
         if event.phase not in self._bars:
             # What is done already when a phase begins was done by an earlier run: it says nothing about the speed.
-            self._bars[event.phase] = self._progress.add_task(event.phase, completed=event.done, **_fields(event))
+            self._bars[event.phase] = self._progress.add_task(event.phase, begun=event.done, **_fields(event))
         self._progress.update(self._bars[event.phase], completed=event.done, **_fields(event))
 
 

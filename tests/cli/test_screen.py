@@ -165,3 +165,20 @@ def test_rounds_find_what_is_hidden(shell):
     assert question.fold is None
     assert "correlation and logistic" in shell.refused(*asked, "--out", "x.csv", "--rounds", 2, "--screen", "splines")
     assert shell(*asked, "--out", "x.csv", "--rounds", 2, "--folds", 3).returncode == 2
+
+
+def test_a_number_of_folds_may_be_numpys():
+    X, y = np.random.default_rng(0).normal(size=(60, 30)), np.random.default_rng(1).normal(size=60)
+    found, same = (screen(X, y, keep=5, folds=folds) for folds in (np.int64(3), 3))
+    assert found.keys() == same.keys()
+    for question in found:
+        np.testing.assert_array_equal(found[question].utilities, same[question].utilities)
+
+
+def test_one_class_is_refused_as_such(shell):
+    X = np.random.default_rng(0).normal(size=(40, 30))
+    write_store(MemoryStore(X, targets={"case": np.ones(40)}), shell.folder / "s.zarr")
+    for name in ("logistic", "logistic-loss", "svm", "entropy"):
+        words = shell.refused("screen", "s.zarr", "--screen", name, "--out", "s.csv", "--workers", 0)
+        assert "one class only (1)" in words
+    assert not list(shell.folder.glob("*.partial"))
