@@ -18,12 +18,13 @@ ROOT = Path(backbone_dask.__file__).parent
 VOCABULARY = {"values", "columns", "adjustment", "protocols", "settings", "errors", "registry", "structure", "threads"}
 CORE = VOCABULARY | {"algorithm"}
 MATHS = {"screens", "subproblems", "exact"}
-FUNCTIONS = CORE | MATHS | {"losses", "store", "runtime"}
+SHARED = {"losses", "trees"}
+FUNCTIONS = CORE | MATHS | SHARED | {"store", "runtime"}
 MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(VOCABULARY, VOCABULARY),
     "algorithm": VOCABULARY,
-    "losses": CORE,
-    **dict.fromkeys(MATHS, CORE | {"losses"}),
+    **dict.fromkeys(SHARED, CORE),
+    **dict.fromkeys(MATHS, CORE | SHARED),
     "store": CORE,
     "runtime": CORE,
     "problems": FUNCTIONS,
@@ -43,8 +44,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "dask_jobqueue": ("launch/",),
     "dask_kubernetes": ("launch/",),
     "kubernetes": ("launch/",),
-    "pyomo": ("exact/highs.py",),
+    "pyomo": ("exact/highs.py", "exact/tree_mio.py"),
     "highspy": ("exact/highs.py",),
+    "pystreed": ("exact/tree_dp.py",),
     "glmnet": ("subproblems/elastic_net.py",),
     "matplotlib": ("report/plots.py",),
     "click": ("cli/",),
@@ -55,7 +57,17 @@ HOMES: dict[str, tuple[str, ...]] = {
 """Where a library may be imported: folders and files."""
 
 MOST_FILE_LINES, MOST_FUNCTION_LINES = 299, 39
-NOT_AT_IMPORT = ("dask_jobqueue", "kubernetes", "matplotlib", "pyomo", "zarr", "glmnet", "pytest", "hypothesis")
+NOT_AT_IMPORT = (
+    "dask_jobqueue",
+    "kubernetes",
+    "matplotlib",
+    "pyomo",
+    "zarr",
+    "glmnet",
+    "pystreed",
+    "pytest",
+    "hypothesis",
+)
 
 
 def sources(root: Path) -> Iterator[tuple[str, ast.Module]]:

@@ -1,0 +1,108 @@
+"""Optimal trees by local search: from the greedy tree and from random ones, node by node, until nothing helps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.exact.tree_moves import settle, sweep
+from backbone_dask.exact.tree_thresholds import centred
+from backbone_dask.exact.tree_verdict import tree_verdict
+from backbone_dask.trees.goal import Goal
+from backbone_dask.trees.growth import Coded, coded, empty_heap, grow_heap
+from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.table import TreeTable
+from backbone_dask.trees.tree import Tree, from_heap
+from backbone_dask.values import Outcome, Termination
+
+MOST_SWEEPS = 50
+# A random start sees some of the features and some of the samples, drawn with replacement.
+_START_FEATURES = 0.25
+_START_SAMPLES = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSearch:
+    """The best tree of several starts; start 0 is the greedy tree, so that none is worse than that.
+
+    Attributes
+    ----------
+    starts : numbers of the starts; every one has random draws of its own.
+    width : how many of a node's best splits are tried with everything below them grown anew.
+    """
+
+    starts: tuple[int, ...]
+    width: int
+    seed: int
+
+    def split(self, n_parts: int) -> list[TreeSearch]:
+        """The same search in up to `n_parts` parts, by starts."""
+        parts = [self.starts[at::n_parts] for at in range(n_parts)]
+        return [replace(self, starts=starts) for starts in parts if starts]
+
+    def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
+        began = time.monotonic()
+        search = _Search(table, labels, goal, self.width, began + seconds)
+        best, done = search.best(self.starts, self.seed)
+        tree = centred(table.in_units(best), table.values, labels, goal)
+        ended = Termination.ROUND_LIMIT if done else Termination.TIME_LIMIT
+        return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), began)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    table: TreeTable
+    labels: Labels
+    goal: Goal
+    width: int
+    deadline: float
+
+    def best(self, starts: Sequence[int], seed: int) -> tuple[Tree, bool]:
+        """The best tree on the codes, and whether every start came to its end; of equals the first start's."""
+        found: list[tuple[float, int, Tree]] = []
+        done = True
+        for start in starts:
+            if found and time.monotonic() >= self.deadline:
+                done = False
+                break
+            tree, settled = self._from(start, np.random.default_rng([seed, start]))
+            found.append((self.goal.objective(tree), start, tree))
+            done = done and settled
+        return min(found, key=lambda each: each[:2])[2], done
+
+    def _from(self, start: int, rng: np.random.Generator) -> tuple[Tree, bool]:
+        features, cuts = self._start(start, rng)
+        settled = self._descend(features, cuts, rng)
+        return from_heap(features, cuts, self.table.codes, self.labels), settled
+
+    def _start(self, start: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        features, cuts = empty_heap(self.goal.depth)
+        rows, samples = np.arange(self.table.codes.shape[0]), self._present
+        if start > 0:
+            rows = np.sort(rng.choice(rows, max(1, round(_START_FEATURES * rows.size)), replace=False))
+            samples = np.sort(rng.choice(samples, max(1, round(_START_SAMPLES * samples.size))))
+        grow_heap(self._data, rows, samples, features, cuts)
+        return features, cuts
+
+    @property
+    def _data(self) -> Coded:
+        return coded(self.table.codes, self.labels, self.table.n_bins, self.goal.min_bucket)
+
+    @property
+    def _present(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.labels.weights > 0)
+
+    def _descend(self, features: NDArray[np.int64], cuts: NDArray[np.int64], rng: np.random.Generator) -> bool:
+        """Sweep until nothing improves; False if the time was up before."""
+        data, price = self._data, self.goal.complexity * self.labels.total
+        settle(data, self._present, price, features, cuts)
+        for _ in range(MOST_SWEEPS):
+            if not sweep(data, price, self.width, rng.permutation(features.size), features, cuts):
+                return True
+            if time.monotonic() >= self.deadline:
+                return False
+        return True

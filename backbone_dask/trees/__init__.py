@@ -1,0 +1,1 @@
+"""Classification trees: what the greedy, the searching and the exact solvers share."""

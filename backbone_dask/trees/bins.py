@@ -1,0 +1,82 @@
+"""Columns cut into a few bins: found once, shared by every tree that is grown from them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Cuts: TypeAlias = NDArray[np.float64]
+"""Shape (features, cuts), rising; a feature with fewer is filled up with infinity."""
+Codes: TypeAlias = NDArray[np.uint8]
+"""Shape (features, samples): how many cuts lie below a value. code <= c if and only if value <= cuts[c]."""
+
+MOST_CUTS = 255
+ROWS_AT_A_TIME = 256
+
+
+def find_cuts(values: NDArray[Any], most: int) -> Cuts:
+    """At most `most` cuts of each row (features, samples), at its quantiles, halfway between neighbouring values.
+
+    A row of few different values is cut between each two of them, a constant one nowhere.
+    """
+    cuts = np.full((values.shape[0], most), np.inf)
+    for start in range(0, values.shape[0], ROWS_AT_A_TIME):
+        rows = slice(start, start + ROWS_AT_A_TIME)
+        _cut_sorted(np.sort(values[rows], axis=1), cuts[rows])
+    return cuts
+
+
+def encode(values: NDArray[Any], cuts: Cuts) -> Codes:
+    """The bin of every value; at most `MOST_CUTS` cuts."""
+    codes = np.empty(values.shape, np.uint8)
+    depth = cuts.shape[1].bit_length()
+    full = np.full((cuts.shape[0], 2**depth - 1), np.inf)
+    full[:, : cuts.shape[1]] = cuts
+    _encode(values, full, (2 ** np.arange(depth)[::-1]).astype(np.int32), codes)
+    return codes
+
+
+@numba.njit(cache=True, nogil=True)
+def between(low, high):  # type: ignore[no-untyped-def]
+    """Halfway, but below `high` whatever the rounding."""
+    middle = low + (high - low) / 2
+    return middle if low <= middle < high else low
+
+
+@numba.njit(cache=True, nogil=True)
+def _cut_sorted(values, cuts):  # type: ignore[no-untyped-def]
+    samples, most = values.shape[1], cuts.shape[1]
+    for j in range(values.shape[0]):
+        row = values[j]
+        distinct = 1
+        for i in range(1, samples):
+            distinct += row[i] != row[i - 1]
+        # The value at each quantile, and the next larger one; a quantile within a run of ties is that run's end.
+        step = samples / (most + 1) if distinct > most + 1 else 1.0
+        size, i = 0, 0
+        while size < most:
+            i = max(i, int(np.ceil((size + 1) * step)) - 1) if distinct > most + 1 else i
+            while i + 1 < samples and row[i + 1] == row[i]:
+                i += 1
+            if i + 1 >= samples:
+                break
+            cuts[j, size] = between(np.float64(row[i]), np.float64(row[i + 1]))
+            size += 1
+            i += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _encode(values, cuts, steps, codes):  # type: ignore[no-untyped-def]
+    """Binary search in steps that all samples take together, so that they run in vector lanes."""
+    place = np.empty(values.shape[1], np.int32)
+    for j in range(values.shape[0]):
+        row, ends = values[j], cuts[j]
+        place[:] = 0
+        for step in steps:
+            for i in range(row.size):
+                place[i] += step if ends[place[i] + step - 1] < row[i] else np.int32(0)
+        for i in range(row.size):
+            codes[j, i] = place[i]

@@ -1,0 +1,42 @@
+"""The columns of a reduced tree problem: values in the units of the data, and the cuts that splits may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.trees.bins import Codes, Cuts, encode, find_cuts
+from backbone_dask.trees.tree import Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeTable:
+    """`values` and `codes` have the shape (features, samples); code <= c if and only if value <= cuts[c]."""
+
+    values: NDArray[Any]
+    cuts: Cuts
+    codes: Codes
+
+    @classmethod
+    def of(cls, values: NDArray[Any], n_cuts: int) -> TreeTable:
+        """A table with at most `n_cuts` cuts a feature, at its quantiles."""
+        cuts = find_cuts(values, n_cuts)
+        return cls(values, cuts, encode(values, cuts))
+
+    @property
+    def n_bins(self) -> int:
+        return int(self.cuts.shape[1]) + 1
+
+    def in_units(self, tree: Tree) -> Tree:
+        """A tree on the codes as the same tree on the values."""
+        rows, cuts = np.maximum(tree.features[:, 0], 0), tree.thresholds.astype(np.int64)
+        return replace(tree, thresholds=np.where(tree.is_split, self.cuts[rows, cuts], 0.0))
+
+    def in_codes(self, tree: Tree) -> Tree:
+        """A tree with one feature a split as the nearest one on the codes: thresholds are moved to a cut below."""
+        rows = np.maximum(tree.features[:, 0], 0)
+        below = (self.cuts[rows] <= tree.thresholds[:, None]).sum(axis=1) - 1
+        return replace(tree, thresholds=np.where(tree.is_split, np.maximum(below, 0), 0).astype(np.float64))
