@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from backbone_dask.exact import incumbent as squared
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.logistic_data import Incumbent, LogisticData
 from backbone_dask.exact.logistic_model import Metric
@@ -23,7 +22,7 @@ def truncate(data: LogisticData, support: Positions, n_nonzero: int) -> Incumben
     """The fit on a support, after the features that cost least were dropped, one at a time, down to n_nonzero."""
     found = data.evaluate(np.unique(support))
     while found.support.size > n_nonzero:
-        found = data.evaluate(np.delete(found.support, np.argmin(found.fit.removal_cost)), found)
+        found = data.evaluate(np.delete(found.support, np.argmin(data.costs(found))), found)
     return found
 
 
@@ -50,7 +49,7 @@ def _proposals(data: LogisticData, best: Incumbent, n_nonzero: int) -> Iterator[
     """What the quadratic model at the fit thinks best, then single steps."""
     gram = quadratic_model(data, best)
     try:
-        support = squared.improve(gram, best.support, n_nonzero, data.gamma).support
+        support = data.descend(gram, best, n_nonzero)
         if not np.array_equal(support, best.support):
             yield support
     except LinAlgError:
@@ -58,7 +57,7 @@ def _proposals(data: LogisticData, best: Incumbent, n_nonzero: int) -> Iterator[
     if best.support.size < n_nonzero:
         yield _with_the_steepest(data, best)
     else:
-        yield from neighbours(data, gram, best, _TRIED)
+        yield from neighbours(data, gram, best, n_nonzero, _TRIED)
 
 
 def quadratic_model(data: LogisticData, found: Incumbent) -> Gram:
@@ -66,18 +65,15 @@ def quadratic_model(data: LogisticData, found: Incumbent) -> Gram:
     return Metric.at(data, found.fit.predictor).gram(data, found.fit.predictor)
 
 
-def neighbours(data: LogisticData, gram: Gram, found: Incumbent, count: int) -> list[Positions]:
-    """The supports one swap away that cost least by the quadratic model, best first."""
-    if found.support.size in (0, data.n_features):
-        return []
-    model = squared.Incumbent(found.support, found.fit.weights, found.objective)
+def neighbours(data: LogisticData, gram: Gram, found: Incumbent, n_nonzero: int, count: int) -> list[Positions]:
+    """The supports one swap away that cost least by the quadratic model, best first; none where it has no minimum."""
     try:
-        return squared.swap_neighbours(gram, model, data.gamma, count)
+        return data.neighbours(gram, found, n_nonzero, count)
     except LinAlgError:
         return []
 
 
 def _with_the_steepest(data: LogisticData, found: Incumbent) -> Positions:
-    scores = np.abs(data.X @ found.fit.dual)
+    scores = data.scores(found.fit.dual)
     scores[found.support] = -1.0
     return np.union1d(found.support, [int(np.argmax(scores))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -45,14 +46,39 @@ def fit_logistic_outer_approximation(
     Equal inputs give equal results unless time is what ends it. Where the basis alone separates the labels nothing is
     proven but that the objective is positive.
     """
+    return solve_margin(
+        lambda usable: LogisticData.of(X[usable], margin, gamma),
+        X,
+        margin,
+        n_nonzero=n_nonzero,
+        gamma=gamma,
+        warm_start=warm_start,
+        seconds=seconds,
+        gap_tolerance=gap_tolerance,
+    )
+
+
+def solve_margin(
+    data_of: Callable[[Positions], LogisticData],
+    X: Standardised,
+    margin: Margin,
+    *,
+    n_nonzero: int,
+    gamma: float,
+    warm_start: CandidateIds,
+    seconds: float,
+    gap_tolerance: float,
+) -> Outcome[SparseFit]:
+    """The fit of the problem that `data_of` makes of the rows of X that are not constant."""
     started = time.monotonic()
     _check(X, margin, n_nonzero, gamma)
     limits = Limits(gap_tolerance, started + seconds)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        answer = _solve(LogisticData.of(X[usable], margin, gamma), n_nonzero, warm, limits)
-        model = _model(X, margin, gamma, usable[answer.incumbent.support], answer.incumbent)
+        data = data_of(usable)
+        answer = _solve(data, n_nonzero, data.features_of(warm), limits)
+        model = _model(X, margin, gamma, usable[answer.incumbent.columns], answer.incumbent)
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
@@ -161,7 +187,7 @@ class _Search:
 
     def _add_neighbours(self) -> None:
         gram = quadratic_model(self.data, self.incumbent)
-        for support in neighbours(self.data, gram, self.incumbent, _NEIGHBOUR_CUTS):
+        for support in neighbours(self.data, gram, self.incumbent, self.n_nonzero, _NEIGHBOUR_CUTS):
             self._add_cut(self.data.evaluate(support, self.incumbent))
 
     def _add_cut(self, found: Incumbent) -> None:

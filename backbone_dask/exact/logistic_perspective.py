@@ -10,7 +10,7 @@ import numpy as np
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.logistic_data import LogisticData
 from backbone_dask.exact.logistic_model import Metric
-from backbone_dask.exact.perspective import Relaxation, penalty, solve_relaxation
+from backbone_dask.exact.perspective import Relaxation, penalty
 from backbone_dask.losses.logistic import dual_vector, value
 from backbone_dask.losses.logistic_dual import best_length, certified
 from backbone_dask.losses.squared import Vector
@@ -47,8 +47,7 @@ def solve_logistic_relaxation(
     With a `goal` it also ends as soon as it is known on which side of it the optimum lies. `metric` is the first one
     to try. Whatever ends it, the bound is proven.
     """
-    weights = np.zeros(data.n_features) if start is None else np.where(face.shares(np.abs(start), 0.0) > 0, start, 0.0)
-    point = _point(data, weights, face)
+    point = _point(data, np.zeros(len(data.X)) if start is None else _within(data, start, face), face)
     best = _relaxation(data, point, face, 0)
     for rounds in range(1, _MOST_ROUNDS + 1):
         if _settled(best, goal, tolerance) or time.monotonic() >= deadline:
@@ -64,6 +63,11 @@ def solve_logistic_relaxation(
     return best
 
 
+def _within(data: LogisticData, weights: Vector, face: Face) -> Vector:
+    """The weights of the features that have a share on this face."""
+    return np.where(data.of_columns(face.shares(data.lengths(weights), 0.0)) > 0, weights, 0.0)
+
+
 def _gap(relaxation: Relaxation) -> float:
     return relaxation.objective - relaxation.bound
 
@@ -76,17 +80,15 @@ def _settled(best: Relaxation, goal: float | None, tolerance: float) -> bool:
 
 def _point(data: LogisticData, weights: Vector, face: Face) -> _Point:
     u = data.predictor(weights)
-    return _Point(weights, u, value(data.margin, u) + penalty(weights, face) / (2 * data.gamma))
+    return _Point(weights, u, value(data.margin, u) + penalty(data.lengths(weights), face) / (2 * data.gamma))
 
 
 def _relaxation(data: LogisticData, point: _Point, face: Face, rounds: int) -> Relaxation:
     """The point with the cut of its dual vector, of the best length along its ray."""
     a = dual_vector(data.margin, point.predictor)
-    scores = data.X @ a
-    length = best_length(data.margin, a, data.gamma * face.heaviest(scores**2))
-    proof = certified(data.margin, length * a)
-    cut = data.cut(proof, data.X @ proof.a)
-    z = face.shares(np.abs(point.weights), 0.0)
+    length = best_length(data.margin, a, data.gamma * face.heaviest(data.scores(a)))
+    cut = data.cut(certified(data.margin, length * a))
+    z = face.shares(data.lengths(point.weights), 0.0)
     return Relaxation(z, point.weights, point.objective, cut, cut.bound(face), rounds)
 
 
@@ -101,7 +103,7 @@ def _step(data: LogisticData, metric: Metric, point: _Point, face: Face, gap: fl
     """Towards the optimum of the quadratic model, as far as the true objective falls; no step if it never does."""
     gram = metric.gram(data, point.predictor)
     tolerance = float(np.clip(2 * _MODEL_SHARE * gap / max(gram.yy, np.finfo(float).tiny), 1e-9, 0.1))
-    model = solve_relaxation(gram, face, data.gamma, start=point.weights, tolerance=tolerance, deadline=deadline)
+    model = data.relax(gram, face, point.weights, tolerance, deadline)
     direction, length = model.weights - point.weights, 1.0
     while length >= _SHORTEST_STEP:
         after = _point(data, point.weights + length * direction, face)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.losses.squared import Matrix, Vector
+from backbone_dask.losses.steps import Step, StepRule, newton_step
+from backbone_dask.values import Mask
 
 PRECISION = 1e-9
 """A fit ends after the step that promises less than this share of the objective; what is then left is its square."""
@@ -18,6 +19,8 @@ _ROUNDING = 1e-13
 """Falls below this share of the objective drown in the rounding of its sum, so nothing can be learnt from them."""
 _VANISHING = 1e-12
 """Ridge on the free part for each unit of sample weight: it matters only where the basis alone separates the labels."""
+_FAINT = 1e-10
+"""Relative ridge that keeps a model definite whose columns depend on each other."""
 _MOST_ROUNDS, _MOST_HALVINGS = 100, 40
 
 
@@ -81,6 +84,10 @@ class LogisticFit:
     dual: Vector
     removal_cost: Vector
 
+    def only(self, used: Mask) -> LogisticFit:
+        """The same fit without rows of weight 0, which it does not need."""
+        return replace(self, weights=self.weights[used], removal_cost=self.removal_cost[used])
+
 
 def value(margin: Margin, u: Vector) -> float:
     """sum_i s_i log(1 + exp(-y_i u_i)) for predictors u (n,)."""
@@ -97,13 +104,32 @@ def curvature(margin: Margin, u: Vector) -> Vector:
     return np.asarray(margin.weights * expit(u) * expit(-u))
 
 
-def fit(margin: Margin, rows: Matrix, gamma: float, start: tuple[Vector, Vector] | None = None) -> LogisticFit:
-    """Minimise over w and b, for the rows (k, n) of a support; `start` holds weights (k,) and free part (q,)."""
+def model_hessian(margin: Margin, rows: Matrix, h: Vector, gamma: float) -> Matrix:
+    """Of the quadratic model at a curvature h (n,), in the weights of rows (q, n) and then the free part; definite."""
+    scaled = np.concatenate([rows, margin.basis]) * np.sqrt(h)
+    hessian = np.asarray(scaled @ scaled.T)
+    ridge = np.full(len(scaled), np.finfo(np.float64).tiny)
+    ridge[: len(rows)] = 1 / gamma
+    hessian[np.diag_indices_from(hessian)] += ridge + _FAINT * np.diagonal(hessian)
+    return hessian
+
+
+def fit(
+    margin: Margin,
+    rows: Matrix,
+    gamma: float,
+    start: tuple[Vector, Vector] | None = None,
+    rule: StepRule = newton_step,
+) -> LogisticFit:
+    """Minimise over w and b, for the rows (k, n) of a support; `start` holds weights (k,) and free part (q,).
+
+    `rule` says where a step leads to: it knows what weights are allowed.
+    """
     k = len(rows)
     design = np.concatenate([rows, margin.basis])
     ridge = np.concatenate([np.full(k, 1 / gamma), _free_ridge(margin)])
     first = np.zeros(ridge.size) if start is None else np.concatenate(start)
-    found = _minimise(_Valley(margin, design, ridge, np.zeros_like(margin.y)), first, PRECISION)
+    found = _minimise(_Valley(margin, design, ridge, np.zeros_like(margin.y)), first, PRECISION, rule)
     weights, free = found.point[:k], found.point[k:]
     objective = value(margin, found.predictor) + float(weights @ weights) / (2 * gamma)
     removal = weights**2 / (2 * found.inverse_diagonal[:k])
@@ -113,7 +139,7 @@ def fit(margin: Margin, rows: Matrix, gamma: float, start: tuple[Vector, Vector]
 def free_part(margin: Margin, offset: Vector) -> Vector:
     """The b (q,) that is best for predictors offset + basis'b, to the last digits: then basis @ a = 0."""
     valley = _Valley(margin, margin.basis, _free_ridge(margin), offset)
-    return _minimise(valley, np.zeros(len(margin.basis)), _FINEST).point
+    return _minimise(valley, np.zeros(len(margin.basis)), _FINEST, newton_step).point
 
 
 def _free_ridge(margin: Margin) -> Vector:
@@ -150,47 +176,31 @@ class _Bottom:
     inverse_diagonal: Vector
 
 
-def _minimise(valley: _Valley, point: Vector, precision: float) -> _Bottom:
-    """Damped Newton, until a step promises less than `precision` of the height, or no step leads down."""
+def _minimise(valley: _Valley, point: Vector, precision: float, rule: StepRule) -> _Bottom:
+    """Damped steps, until one promises less than `precision` of the height, or no step leads down."""
     u = valley.predictor(point)
     height = valley.height(point, u)
-    inverse: Matrix = np.zeros((point.size, point.size))
+    diagonal = np.zeros_like(point)
     for _ in range(_MOST_ROUNDS):
-        slope = valley.slope(point, u)
-        inverse = _inverse(valley.hessian(u))
-        step = -inverse @ slope
-        promised = -0.5 * float(slope @ step)
-        after = _descend(valley, point, step, height, promised)
+        step = rule(valley.hessian(u), valley.slope(point, u), point)
+        diagonal = step.inverse_diagonal
+        after = _descend(valley, point, step, height)
         if after is None:
             break
         point, u, height = after
-        if promised <= precision * height:
+        if step.promised <= precision * height:
             break
-    return _Bottom(point, u, np.diagonal(inverse))
+    return _Bottom(point, u, diagonal)
 
 
-def _descend(
-    valley: _Valley, point: Vector, step: Vector, height: float, promised: float
-) -> tuple[Vector, Vector, float] | None:
+def _descend(valley: _Valley, point: Vector, step: Step, height: float) -> tuple[Vector, Vector, float] | None:
     """Point, predictor and height after the longest step of length 1, 1/2, 1/4, ... that keeps its promise."""
     length = 1.0
     for _ in range(_MOST_HALVINGS):
-        after = point + length * step
+        after = point + length * step.direction
         u = valley.predictor(after)
         there = valley.height(after, u)
-        if there <= height - 0.1 * length * promised or 0 < promised <= _ROUNDING * height:
+        if there <= height - 0.1 * length * step.promised or 0 < step.promised <= _ROUNDING * height:
             return after, u, there
         length /= 2
     return None
-
-
-def _inverse(hessian: Matrix) -> Matrix:
-    """Of a matrix that is positive definite but for rounding; a growing ridge makes up for that."""
-    size = len(hessian)
-    lift = 0.0
-    while True:
-        try:
-            factor = cho_factor(hessian + lift * np.eye(size))
-            return np.asarray(cho_solve(factor, np.eye(size)))
-        except LinAlgError:
-            lift = max(10 * lift, 1e-14 * float(np.trace(hessian)))

@@ -36,6 +36,16 @@ def nonnegative_weights(system: Matrix, b: Vector) -> Vector:
     return _by_lawson_hanson(system, b)
 
 
+def partly_nonnegative(system: Matrix, b: Vector, n_signed: int) -> Vector:
+    """The minimiser where only the first `n_signed` weights must not be negative: the rest is eliminated."""
+    signed, rest = slice(n_signed), slice(n_signed, None)
+    factor = cho_factor(system[rest, rest])
+    answer, alone = cho_solve(factor, system[rest, signed]), cho_solve(factor, b[rest])
+    reduced = system[signed, signed] - system[signed, rest] @ answer
+    weights = nonnegative_weights((reduced + reduced.T) / 2, b[signed] - system[signed, rest] @ alone)
+    return np.concatenate([weights, alone - answer @ weights])
+
+
 def _weights_where(free: Mask, system: Matrix, b: Vector) -> Vector:
     """The minimiser with the other weights at 0, whatever its signs."""
     weights = np.zeros_like(b)

@@ -47,7 +47,7 @@ class GroupRole:
 
 @dataclass(frozen=True, slots=True)
 class ActiveFit:
-    """The columns (q,) that a fit gives weights (q,), A, and the role of every group among them, by group.
+    """The columns (q,) that a fit gives weights (q,), A (d, d), and the role of every group among them, by group.
 
     Without signs to keep, costs are exact. With them, they are those of a fit that lets the other weights take any
     sign and enters no further column: an estimate.
@@ -60,7 +60,12 @@ class ActiveFit:
     @classmethod
     def of(cls, gram: Matrix, weights: Vector, gamma: float, groups: NDArray[np.int64]) -> ActiveFit:
         """From the products (q, q) of the columns, and the group of each (q,)."""
-        inverse = np.linalg.inv(gram + np.eye(weights.size) * ridge_of(gram, gamma))
+        return cls.of_system(gram + np.eye(weights.size) * ridge_of(gram, gamma), weights, groups)
+
+    @classmethod
+    def of_system(cls, system: Matrix, weights: Vector, groups: NDArray[np.int64]) -> ActiveFit:
+        """From what A is the inverse of (d, d), d >= q: what follows the columns is in every fit."""
+        inverse = np.linalg.inv(system)
         inverse = (inverse + inverse.T) / 2
         roles = [_role(inverse, weights, np.flatnonzero(groups == group)) for group in np.unique(groups)]
         return cls(weights, inverse, tuple(roles))

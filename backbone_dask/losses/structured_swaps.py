@@ -26,11 +26,11 @@ class GroupBlocks:
     products: Vector
 
     @classmethod
-    def of_rows(cls, X: NDArray[np.float32], structure: Structure) -> GroupBlocks:
-        """From the columns themselves, rows of X (m, n): about a pass over X."""
+    def of_rows(cls, X: NDArray[np.float32], structure: Structure, h: Vector) -> GroupBlocks:
+        """From the columns themselves, rows of X (m, n), in the metric of a curvature h (n,): about a pass over X."""
         order, starts = structure.by_group()
         products = np.empty(_n_products(starts))
-        _row_products(X, order, starts, products)
+        _row_products(X, order, starts, h.astype(np.float32), products)
         return cls(structure, order, starts, products)
 
     @classmethod
@@ -68,7 +68,7 @@ def _n_products(starts: NDArray[np.int64]) -> int:
 
 # Sums may be reordered, which makes them vector instructions; each is over one pair of columns.
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _row_products(X, order, starts, out):  # type: ignore[no-untyped-def]
+def _row_products(X, order, starts, h, out):  # type: ignore[no-untyped-def]
     at = 0
     for g in range(starts.size - 1):
         for a in range(starts[g], starts[g + 1]):
@@ -76,7 +76,7 @@ def _row_products(X, order, starts, out):  # type: ignore[no-untyped-def]
                 first, second = X[order[a]], X[order[b]]
                 total = np.float32(0)
                 for i in range(X.shape[1]):
-                    total += first[i] * second[i]
+                    total += first[i] * second[i] * h[i]
                 out[at] = total
                 at += 1
 

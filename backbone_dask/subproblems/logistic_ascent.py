@@ -25,7 +25,7 @@ RELATIVE_GAP = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class DualPoint:
-    """A dual vector (n,) of the best length along its ray, its predictor, bound, support and the weights (q,) on it.
+    """A dual vector (n,) of the best length along its ray, its predictor, bound, columns and the weights (q,) on them.
 
     `gradient` is the dual's: the predictor less that of the weights, free of what the basis can express.
     """
@@ -40,8 +40,8 @@ class DualPoint:
 
 def dual_point(task: Task, a: Vector) -> DualPoint:
     """Evaluate the dual along the ray of `a`, in one pass over X."""
-    scores = task.scores(a)
-    support = largest(scores**2, task.n_nonzero)
+    scores = task.usable(task.scores(a))
+    support = task.columns_of(largest(task.totals(scores), task.n_nonzero))
     top = task.gamma * float(scores[support] @ scores[support])
     length = best_length(task.margin, a, top)
     a, weights = length * a, length * task.gamma * scores[support]

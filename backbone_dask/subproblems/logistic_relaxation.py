@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.losses.logistic import Margin
 from backbone_dask.subproblems.logistic_ascent import ascend
 from backbone_dask.subproblems.logistic_polish import polish, trim
+from backbone_dask.subproblems.logistic_swaps import Curved, MetricAt
 from backbone_dask.subproblems.logistic_task import Choice, Task
 from backbone_dask.subproblems.products import Positions
 from backbone_dask.threads import one_blas_thread
@@ -33,14 +35,19 @@ def fit_logistic_relaxation(
     dual gives one. The free part is `losses.logistic.free_part` at the weights. Constant columns are never chosen, so
     the support may be smaller than asked. Nothing is drawn: `seed` is there because the protocol has it.
     """
-    _check(X, margin, n_nonzero, gamma)
+    check_margin(X, margin, n_nonzero, gamma)
+    ridge = 1 / math.sqrt(margin.y.size) if gamma is None else gamma
+    task = Task(np.ascontiguousarray(X, np.float32), margin, n_nonzero, ridge)
+    return solve_task(task, partial(Curved.at, task), start)
+
+
+def solve_task(task: Task, metric_at: MetricAt, start: CandidateIds | None) -> SparseFit:
+    """Descent from the start, or from what the relaxation's dual gives."""
     # The bits of a BLAS product depend on the number of threads.
     with one_blas_thread():
-        ridge = 1 / math.sqrt(margin.y.size) if gamma is None else gamma
-        task = Task(np.ascontiguousarray(X, np.float32), margin, n_nonzero, ridge)
         starts = _starts(task) if start is None else [_started(task, np.asarray(start, np.int64))]
-        choice = trim(task, polish(task, starts))
-    return SparseFit(X.shape[0], choice.columns, choice.fit.weights, choice.fit.objective)
+        choice = trim(task, polish(task, starts, metric_at))
+    return SparseFit(task.X.shape[0], choice.columns, choice.fit.weights, choice.fit.objective)
 
 
 def _starts(task: Task) -> Iterator[Choice]:
@@ -52,15 +59,16 @@ def _starts(task: Task) -> Iterator[Choice]:
 def _started(task: Task, start: Positions) -> Choice:
     """The fit on a start, less the features that cost least if it is too large."""
     columns = np.unique(start)
-    choice = task.choose(columns[task.X[columns].any(axis=1)], task.nothing())
-    while choice.columns.size > task.n_nonzero:
-        order = np.argsort(choice.fit.removal_cost, kind="stable")
-        leaving = max(1, (choice.columns.size - task.n_nonzero) // 2)
-        choice = task.choose(np.delete(choice.columns, order[:leaving]), choice)
+    choice = task.choose(task.features_of(columns[task.X[columns].any(axis=1)]), task.nothing())
+    while choice.features.size > task.n_nonzero:
+        order = np.argsort(task.costs(choice), kind="stable")
+        leaving = max(1, (choice.features.size - task.n_nonzero) // 2)
+        choice = task.choose(np.delete(choice.features, order[:leaving]), choice)
     return choice
 
 
-def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float | None) -> None:
+def check_margin(X: Standardised, margin: Margin, n_nonzero: int, gamma: float | None) -> None:
+    """That the labels are those of X, and the settings can be met."""
     if X.ndim != 2 or margin.y.shape != (X.shape[1],):
         raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit {margin.y.size} labels")
     if n_nonzero < 1:

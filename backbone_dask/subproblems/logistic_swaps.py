@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from backbone_dask.losses.logistic import curvature
+from backbone_dask.losses.logistic import curvature, model_hessian
 from backbone_dask.losses.squared import Matrix, Vector
 from backbone_dask.subproblems.logistic_task import Choice, Task
 from backbone_dask.subproblems.products import Positions
@@ -48,16 +50,36 @@ class Curved:
         known = np.isin(columns, self.columns)
         products[:, known] = self.products[:, np.searchsorted(self.columns, columns[known])]
         products[:, ~known] = X @ (X[columns[~known]] * self.h.astype(np.float32)).T
-        return Curved(self.h, self.squares, self.free, columns, products)
+        return replace(self, columns=columns, products=products)
 
-
-def metric_near(task: Task, choice: Choice, curved: Curved | None) -> Curved:
-    """The metric `curved` if it is near that of the fit, else the fit's own."""
-    if curved is not None:
+    def is_near(self, task: Task, choice: Choice) -> bool:
+        """Whether the fit's own metric would say much the same."""
         h = curvature(task.margin, choice.fit.predictor)
-        if np.abs(h - curved.h).sum() <= FARTHEST * h.sum():
-            return curved
-    return Curved.at(task, choice)
+        return bool(np.abs(h - self.h).sum() <= FARTHEST * h.sum())
+
+    def best_partners(self, task: Task, choice: Choice, scores: Vector) -> tuple[Positions, Vector]:
+        """For every feature, the place in the support that it takes best, and by how much the model then falls.
+
+        `scores` holds X_j'a, shape (m,). The fall is 0 for the members of the support themselves.
+        """
+        places, falls = np.zeros(scores.size, np.int64), np.zeros(scores.size)
+        if choice.columns.size == 0:
+            return places, falls
+        inverse = _inverse(task, choice, self.h)
+        for start in range(0, scores.size, ROWS_AT_A_TIME):
+            rows = slice(start, start + ROWS_AT_A_TIME)
+            table = _falls(task, choice, inverse, self.with_free(rows), self.squares[rows], scores[rows])
+            places[rows], falls[rows] = table.argmax(axis=1), table.max(axis=1)
+        falls[choice.columns] = 0
+        return places, falls
+
+    def with_free(self, rows: slice) -> Matrix:
+        """Products of some rows of X with the columns and then with the basis, in double precision."""
+        return np.concatenate([self.products[rows], self.free[rows]], axis=1).astype(np.float64)
+
+
+MetricAt: TypeAlias = Callable[[Choice], Curved]
+"""The metric of a fit."""
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -76,27 +98,9 @@ def weighted_squares(X: Standardised, h: Vector) -> Vector:
     return out
 
 
-def best_partners(task: Task, choice: Choice, curved: Curved, scores: Vector) -> tuple[Positions, Vector]:
-    """For every column, the place in the support that it takes best, and by how much the model then falls; (m,).
-
-    `scores` holds X_j'a, shape (m,). The fall is 0 for the members of the support themselves.
-    """
-    places, falls = np.zeros(scores.size, np.int64), np.zeros(scores.size)
-    if choice.columns.size == 0:
-        return places, falls
-    inverse = _inverse(task, choice, curved.h)
-    for start in range(0, scores.size, ROWS_AT_A_TIME):
-        rows = slice(start, start + ROWS_AT_A_TIME)
-        products = np.concatenate([curved.products[rows], curved.free[rows]], axis=1).astype(np.float64)
-        table = _falls(task, choice, inverse, products, curved.squares[rows], scores[rows])
-        places[rows], falls[rows] = table.argmax(axis=1), table.max(axis=1)
-    falls[choice.columns] = 0
-    return places, falls
-
-
 def _inverse(task: Task, choice: Choice, h: Vector) -> Matrix:
     """Of the Hessian in the weights of the support and, after them, the free part."""
-    hessian = task.hessian(np.concatenate([task.rows(choice.columns), task.margin.basis]), h)
+    hessian = model_hessian(task.margin, task.rows(choice.columns), h, task.gamma)
     return np.asarray(cho_solve(cho_factor(hessian), np.eye(len(hessian))))
 
 

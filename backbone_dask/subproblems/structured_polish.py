@@ -19,7 +19,7 @@ Move: TypeAlias = tuple[Positions, Positions]
 """Groups that come in, groups that go out."""
 _TRIED = 10
 """Single swaps that are fitted one by one: where weights keep their signs, the formula of the swaps only estimates."""
-_LARGEST_GAMMA = 1e5
+LARGEST_GAMMA = 1e5
 """Times n. Products in single precision cannot tell a column from one that a smaller ridge would keep apart."""
 
 
@@ -82,8 +82,8 @@ class _Swaps:
     def _falls(self, task: StructuredTask, choice: GroupChoice, scores: Vector) -> Matrix:
         self._neighbours = self._neighbours.of(task.plain.X, choice.columns)
         if self._blocks is None:
-            self._blocks = GroupBlocks.of_rows(task.plain.X, task.structure)
-        gamma = min(task.plain.gamma, _LARGEST_GAMMA / task.plain.y.size)
+            self._blocks = GroupBlocks.of_rows(task.plain.X, task.structure, np.ones_like(task.plain.y))
+        gamma = min(task.plain.gamma, LARGEST_GAMMA / task.plain.y.size)
         fit = task.roles(task.pool(choice.groups), choice, gamma)
         products = self._neighbours.products.astype(np.float64)
         falls = swap_falls(self._blocks, fit, products, scores, gamma)

@@ -21,6 +21,7 @@ from backbone_dask.losses.logistic import Margin, fit
 from backbone_dask.subproblems import logistic_task
 from backbone_dask.subproblems.logistic_polish import polish
 from backbone_dask.subproblems.logistic_relaxation import fit_logistic_relaxation
+from backbone_dask.subproblems.logistic_swaps import Curved
 from backbone_dask.subproblems.logistic_task import Task
 from backbone_dask.subproblems.products import correlate
 
@@ -98,7 +99,7 @@ def from_truth(instance: Instance) -> float:
     """c(S) when the polish starts from the relevant features themselves, which no method can know."""
     task = Task(instance.X, instance.margin, NONZERO, instance.gamma)
     with threadpool_limits(1):
-        return polish(task, [task.choose(instance.present, task.nothing())]).fit.objective
+        return polish(task, [task.choose(instance.present, task.nothing())], partial(Curved.at, task)).fit.objective
 
 
 def peers(instance: Instance, objective: float) -> list[str]:

@@ -19,7 +19,7 @@ from backbone_dask.losses.logistic import Margin, curvature, dual_vector, fit, f
 from backbone_dask.losses.logistic_dual import feasible
 from backbone_dask.subproblems.logistic_ascent import ascend, dual_point
 from backbone_dask.subproblems.logistic_relaxation import fit_logistic_relaxation
-from backbone_dask.subproblems.logistic_swaps import Curved, best_partners, metric_near, weighted_squares
+from backbone_dask.subproblems.logistic_swaps import Curved, weighted_squares
 from backbone_dask.subproblems.logistic_task import Task
 from backbone_dask.subproblems.relaxation import relevant_of
 from backbone_dask.threads import one_blas_thread
@@ -157,7 +157,7 @@ def test_the_swap_table_is_the_quadratic_model(with_covariate: bool) -> None:
     task = Task(X, Margin.of(y, basis=basis), 2, 0.5)
     choice = task.choose(np.array([1, 4]), task.nothing())
     curved = Curved.at(task, choice).of(X, choice.columns)
-    places, falls = best_partners(task, choice, curved, X.astype(float) @ choice.fit.dual)
+    places, falls = curved.best_partners(task, choice, X.astype(float) @ choice.fit.dual)
     u, h = choice.fit.predictor, curvature(task.margin, choice.fit.predictor)
 
     def model(support: list[int]) -> float:
@@ -187,12 +187,11 @@ def test_weighted_squares_are_literal() -> None:
 def test_a_metric_is_kept_until_the_curvature_has_moved() -> None:
     X, y, _ = planted(5, 100, 10, 2, 0.3, 5)
     task = Task(X, Margin.of(y), 2, 1.0)
-    far, near = task.nothing(), task.choose(np.array([0, 1]), task.nothing())
     best = ascend(task)
-    curved = metric_near(task, best, None)
-    assert metric_near(task, best, curved) is curved
-    assert metric_near(task, far, curved) is not curved
-    np.testing.assert_allclose(metric_near(task, near, None).h, curvature(task.margin, near.fit.predictor))
+    curved = Curved.at(task, best)
+    assert curved.is_near(task, best)
+    assert not curved.is_near(task, task.nothing())
+    np.testing.assert_allclose(curved.h, curvature(task.margin, best.fit.predictor))
 
 
 def test_a_start_is_never_made_worse_and_may_have_any_size() -> None:

@@ -143,9 +143,10 @@ def test_falls_of_all_swaps_are_those_of_the_refits() -> None:
     weights = np.linalg.solve(gram + np.eye(columns.size) / gamma, rows[columns] @ y)
     active = ActiveFit.of(gram, weights, gamma, structure.groups[columns])
     scores, products = rows @ (y - weights @ rows[columns]), rows @ rows[columns].T
-    of_rows = GroupBlocks.of_rows(X, structure)
     of_gram = GroupBlocks.of_gram(rows @ rows.T, structure)
-    np.testing.assert_allclose(of_rows.products, of_gram.products, rtol=1e-4, atol=1e-4)
+    h = np.random.default_rng(21).random(30)
+    of_rows, weighted = GroupBlocks.of_rows(X, structure, h), GroupBlocks.of_gram((rows * h) @ rows.T, structure)
+    np.testing.assert_allclose(of_rows.products, weighted.products, rtol=1e-4, atol=1e-4)
     falls = swap_falls(of_gram, active, products, scores, gamma)
     before = literal(X, y, columns, gamma, False)
     for entering in (0, 3, 4):
