@@ -18,7 +18,6 @@ from backbone_dask.values import (
     ModelT_co,
     Outcome,
     Screening,
-    Standardised,
     Subproblem,
     Target,
     Utilities,
@@ -59,16 +58,17 @@ class ConstructSubproblems(Protocol):
 class PrepareColumns(Protocol):
     """Brings raw columns to the form in which solvers take them, on the worker that reads them."""
 
-    def __call__(self, columns: Columns, /) -> Standardised: ...
+    def __call__(self, columns: Columns, /) -> NDArray[Any]: ...
 
 
 class FitSubproblem(Protocol[ModelT_co]):
     """Fits a sparse model to the sampled columns, on a worker; touches no shared state.
 
-    `y` is whatever the problem class explains: a target, or labels with sample weights.
+    `X` (features, samples) is as `prepare` made it, and `y` whatever the problem class explains: a target, or labels
+    with sample weights.
     """
 
-    def __call__(self, X: Standardised, y: Any, *, seed: int) -> ModelT_co: ...
+    def __call__(self, X: Any, y: Any, *, seed: int) -> ModelT_co: ...
 
 
 class ExtractRelevant(Protocol):
@@ -80,7 +80,7 @@ class ExtractRelevant(Protocol):
 class Fit(Protocol[ModelT]):
     """Solves the reduced problem; `warm_start` holds positions in X."""
 
-    def __call__(self, X: Standardised, y: Any, *, warm_start: CandidateIds, seconds: float) -> Outcome[ModelT]: ...
+    def __call__(self, X: Any, y: Any, *, warm_start: CandidateIds, seconds: float) -> Outcome[ModelT]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,22 @@ class Problem(Generic[ModelT]):
     def restricted(self, ids: CandidateIds) -> Problem[ModelT]:
         """The problem on these features; a class whose features are tied together overrides it."""
         return self
+
+
+class SpineSettings(Protocol):
+    """What every problem class sets for the phases from the screen to the backbone."""
+
+    @property
+    def screen_size(self) -> int: ...
+
+    @property
+    def n_subproblems(self) -> int: ...
+
+    @property
+    def backbone_max(self) -> int: ...
+
+    @property
+    def patience(self) -> int | None: ...
 
 
 class FeatureSource(Protocol):

@@ -118,6 +118,20 @@ class GridPoint:
         return sum(self.errors) / len(self.errors)
 
 
+@dataclass(frozen=True, slots=True)
+class TreePoint:
+    """One way to limit a tree that was tried: its error on each validation set."""
+
+    depth: int
+    min_bucket: float
+    complexity: float
+    errors: tuple[float, ...]
+
+    @property
+    def error(self) -> float:
+        return sum(self.errors) / len(self.errors)
+
+
 class Termination(StrEnum):
     """Why an exact solve stopped. How good its answer is, the gap says."""
 

@@ -15,7 +15,18 @@ import backbone_dask
 PACKAGE = "backbone_dask"
 ROOT = Path(backbone_dask.__file__).parent
 
-VOCABULARY = {"values", "columns", "adjustment", "protocols", "settings", "errors", "registry", "structure", "threads"}
+VOCABULARY = {
+    "values",
+    "columns",
+    "adjustment",
+    "protocols",
+    "settings",
+    "errors",
+    "registry",
+    "structure",
+    "threads",
+    "tree_settings",
+}
 CORE = VOCABULARY | {"algorithm"}
 MATHS = {"screens", "subproblems", "exact"}
 SHARED = {"losses", "trees"}

@@ -41,8 +41,8 @@ class TreeSearch:
 
     def split(self, n_parts: int) -> list[TreeSearch]:
         """The same search in up to `n_parts` parts, by starts."""
-        parts = [self.starts[at::n_parts] for at in range(n_parts)]
-        return [replace(self, starts=starts) for starts in parts if starts]
+        n_parts = min(n_parts, len(self.starts))
+        return [replace(self, starts=self.starts[at::n_parts]) for at in range(n_parts)]
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
         began = time.monotonic()

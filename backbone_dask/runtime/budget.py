@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from backbone_dask.errors import MemoryBudgetError
-from backbone_dask.protocols import FeatureSource
-from backbone_dask.settings import ResolvedSettings
+from backbone_dask.protocols import FeatureSource, SpineSettings
 from backbone_dask.values import FeatureBlock
 
 SPAN_BYTES = 512 << 20
@@ -62,23 +61,32 @@ class Budget:
     subproblem_features: int
     worker_bytes: int
     read_bytes: int
+    column_bytes: int
 
 
-def plan(source: FeatureSource, settings: ResolvedSettings, *, n_workers: int, subproblem_features: int) -> Budget:
-    """What a fit with these settings needs. No answer depends on it."""
-    standardised = source.n_samples * STANDARDISED_ITEMSIZE
-    partition = max(1, PARTITION_BYTES // standardised)
-    survivors = settings.screen_size * standardised
+def plan(
+    source: FeatureSource,
+    settings: SpineSettings,
+    *,
+    n_workers: int,
+    subproblem_features: int,
+    itemsize: int = STANDARDISED_ITEMSIZE,
+) -> Budget:
+    """What a fit needs that holds survivors in `itemsize` bytes a value. No answer depends on it."""
+    column = source.n_samples * itemsize
+    partition = max(1, PARTITION_BYTES // column)
+    survivors = settings.screen_size * column
     # A worker holds its share of the survivors, the pieces of the subproblems that it was given, the union of the one
     # that it solves, and the interpreter with a block or two.
     copies = TASKS_PER_WORKER + 1
-    needed = survivors // n_workers + copies * subproblem_features * standardised + IDLE_BYTES
+    needed = survivors // n_workers + copies * subproblem_features * column + IDLE_BYTES
     return Budget(
         partition_features=partition,
         n_partitions=-(-settings.screen_size // partition),
         subproblem_features=subproblem_features,
         worker_bytes=needed,
         read_bytes=(source.n_features + settings.screen_size) * source.n_samples * source.itemsize,
+        column_bytes=column,
     )
 
 
@@ -87,7 +95,7 @@ def require_memory(budget: Budget, n_samples: int, worker_bytes: int) -> None:
     if not worker_bytes or budget.worker_bytes <= worker_bytes:
         return
     over = budget.worker_bytes - worker_bytes
-    fitting = budget.subproblem_features - over // ((TASKS_PER_WORKER + 1) * n_samples * STANDARDISED_ITEMSIZE)
+    fitting = budget.subproblem_features - over // ((TASKS_PER_WORKER + 1) * budget.column_bytes)
     advice = (
         f"at most {fitting} columns a subproblem (lower subproblem_fraction)" if fitting > 0 else "a lower screen_size"
     )

@@ -12,18 +12,16 @@ import numpy as np
 
 from backbone_dask.algorithm.hierarchy import Hierarchy
 from backbone_dask.algorithm.ranking import survivors
-from backbone_dask.protocols import Executor, FeatureSource, Panel, Problem
+from backbone_dask.protocols import Executor, FeatureSource, Panel, Problem, SpineSettings
 from backbone_dask.runtime.budget import Budget
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Event, Listener, silent
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.survivors import Supply, Survivors, compact, supply
 from backbone_dask.runtime.tasks import solve_reduced, solve_subproblem
-from backbone_dask.settings import ResolvedSettings
 from backbone_dask.values import (
     Answer,
     CandidateIds,
-    GridPoint,
     LevelRecord,
     Outcome,
     Screening,
@@ -50,6 +48,7 @@ class Reduction:
     """What the reduced fit is made from: handles on the backbone's columns and on what they explain."""
 
     executor: Executor
+    backbone: CandidateIds
     columns: list[Any]
     y: Any
     problem: Problem[Any]
@@ -57,7 +56,7 @@ class Reduction:
     listen: Listener
 
 
-Reduced = tuple[Outcome[Any], tuple[GridPoint, ...]]
+Reduced = tuple[Outcome[Any], tuple[Any, ...]]
 ReducePhase = Callable[[Reduction], Reduced]
 """From the backbone to the fit, and the grid that it was chosen from."""
 
@@ -80,7 +79,7 @@ class Finding:
     screening: Screening
     levels: tuple[LevelRecord, ...]
     outcome: Outcome[Any]
-    grid: tuple[GridPoint, ...]
+    grid: tuple[Any, ...]
     seconds: dict[str, float]
 
     @property
@@ -95,7 +94,7 @@ class Run:
     problem: Problem[Any]
     source: FeatureSource
     y: Any
-    settings: ResolvedSettings
+    settings: SpineSettings
     budget: Budget
     executor: Executor
     screen: ScreenPhase
@@ -171,7 +170,7 @@ class Run:
         with self._timed("reduced"):
             self.listen(Event("reduced", 0, 1, "fit", f"{backbone.size} features in the backbone"))
             problem = self.problem.restricted(backbone)
-            work = Reduction(self.executor, held.columns(backbone), y, problem, warm_start(last), self.listen)
+            work = Reduction(self.executor, backbone, held.columns(backbone), y, problem, warm_start(last), self.listen)
             outcome, grid = self.reduce(work)
             self.listen(Event("reduced", 1, 1, "fit", f"gap {outcome.gap:.2%}"))
         return outcome, grid

@@ -1,0 +1,123 @@
+"""Classification trees: the five functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product, starmap
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.algorithm.sampling import Sampler
+from backbone_dask.columns import Columns
+from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.problems.sparse import raw_values
+from backbone_dask.protocols import Panel, Problem
+from backbone_dask.runtime.scoring import OneQuestion
+from backbone_dask.screens.catalogue import screens
+from backbone_dask.screens.panels import SubsetsPanel
+from backbone_dask.subproblems.cart import FitCart, used_features
+from backbone_dask.tree_settings import ResolvedTreeSettings
+from backbone_dask.trees.bins import MOST_CUTS, Codes, encode, find_cuts
+from backbone_dask.trees.goal import Goal
+from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.table import TreeTable
+from backbone_dask.trees.tree import Tree
+from backbone_dask.values import CandidateIds, Outcome, Target, Utilities
+
+N_BINS = MOST_CUTS + 1
+_COLUMNS_AT_A_TIME = 512
+
+
+def binned(columns: Columns) -> Codes:
+    """Columns in at most 256 bins at their quantiles, a missing value in that of the mean: what subproblems share."""
+    codes = np.empty(columns.values.shape, np.uint8)
+    for start in range(0, columns.n_features, _COLUMNS_AT_A_TIME):
+        strip = slice(start, start + _COLUMNS_AT_A_TIME)
+        values = tree_values(columns[strip])
+        codes[strip] = encode(values, find_cuts(values, MOST_CUTS))
+    return codes
+
+
+def tree_values(columns: Columns) -> NDArray[np.generic]:
+    """Values as a tree compares them: floats as they are, others in float64 with the mean where they are missing."""
+    return columns.values if columns.values.dtype.kind == "f" else np.asarray(raw_values(columns))
+
+
+def every_column(columns: Columns, y: Target) -> Utilities:
+    """The screen that keeps every column that varies."""
+    return (columns.scale > 0).astype(np.float64)
+
+
+class TreeSolver(Protocol):
+    """Solves the reduced problem; `split` cuts it into parts for several workers."""
+
+    def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]: ...
+
+    def split(self, n_parts: int) -> Sequence[TreeSolver]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FitTree:
+    """The reduced problem on the values of the backbone's columns, by one of the solvers."""
+
+    solver: TreeSolver
+    goal: Goal
+    n_thresholds: int
+
+    def at(self, goal: Goal) -> FitTree:
+        return replace(self, goal=goal)
+
+    def split(self, n_parts: int) -> list[FitTree]:
+        """Parts that can be solved at the same time; the best of their outcomes is the whole's."""
+        return [replace(self, solver=part) for part in self.solver.split(n_parts)]
+
+    def __call__(self, X: NDArray[Any], y: Labels, *, warm_start: CandidateIds, seconds: float) -> Outcome[Tree]:
+        there = np.flatnonzero(y.weights > 0)
+        table = TreeTable.of(np.ascontiguousarray(X[:, there]), self.n_thresholds)
+        return self.solver(table, y.take(there), self.goal, seconds=seconds)
+
+
+def tree_solver(settings: ResolvedTreeSettings) -> TreeSolver:
+    return TreeSearch(tuple(range(settings.n_starts)), settings.search_width, settings.seed)
+
+
+def goals(settings: ResolvedTreeSettings) -> tuple[Goal, ...]:
+    """Every depth, bucket and complexity that is to be tried."""
+    return tuple(starmap(Goal, product(settings.depths, settings.min_buckets, settings.complexities)))
+
+
+def tree_sampler(settings: ResolvedTreeSettings) -> Sampler:
+    return Sampler(settings.sampling, settings.subproblem_fraction, settings.backbone_max, settings.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeTask:
+    """Labels, and how settings become the functions of the spine."""
+
+    labels: Labels
+
+    def problem(self, settings: ResolvedTreeSettings) -> Problem[Tree]:
+        return Problem(
+            screen=self._screen(settings.screen),
+            construct_subproblems=tree_sampler(settings),
+            fit_subproblem=FitCart(settings.subproblem_depths, settings.min_buckets, N_BINS),
+            extract_relevant=used_features,
+            fit=FitTree(tree_solver(settings), goals(settings)[-1], settings.n_thresholds),
+            prepare=binned,
+        )
+
+    def _screen(self, name: str) -> Panel:
+        """The screen on the samples that have a weight."""
+        if name == "none":
+            return OneQuestion(every_column, self.labels.weights)
+        screen, there = screens[name], self.labels.weights > 0
+        y = self.labels.classes.astype(np.float64)
+        checked = np.zeros(y.size)
+        checked[there] = screen.check(y[there])
+        return SubsetsPanel(screen.score, checked[None], (there,))
+
+    def weighted(self, weights: NDArray[np.float64]) -> TreeTask:
+        return replace(self, labels=self.labels.weighted(weights))

@@ -1,0 +1,133 @@
+"""The reduced phase of trees, and the choice of depth, bucket and complexity on samples that nothing has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_values
+from backbone_dask.runtime.events import Event
+from backbone_dask.runtime.run import Finding, Reduced, ReducePhase, Reduction
+from backbone_dask.runtime.survivors import supply
+from backbone_dask.runtime.tasks import prepared_columns, solve_reduced
+from backbone_dask.store import FeatureStore
+from backbone_dask.tree_settings import ResolvedTreeSettings
+from backbone_dask.trees.goal import Goal
+from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.tree import Tree
+from backbone_dask.values import Mask, Outcome, TreePoint
+
+LEAST_SECONDS = 1.0
+_SPLITS = 11
+"""Address of the draw of validation samples."""
+Spine = Callable[[TreeTask, ReducePhase, str], Finding]
+"""Runs the method for a task with a way to reduce, under a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneTree:
+    """The tree of one goal: its parts are solved at the same time, and the best is taken."""
+
+    store: FeatureStore
+    goal: Goal
+    n_parts: int
+    seconds: float
+
+    def __call__(self, work: Reduction) -> Reduced:
+        parts = _fit_of(work).at(self.goal).split(self.n_parts)
+        outcomes = solved(work, self.store, parts, self.seconds)
+        best = min(outcomes, key=lambda outcome: outcome.objective)
+        return best, ()
+
+
+@dataclass
+class KeptTrees:
+    """A reduce phase that keeps a tree for every goal, each by one part of the search."""
+
+    store: FeatureStore
+    goals: tuple[Goal, ...]
+    n_parts: int
+    seconds: float
+    trees: dict[Goal, Tree] = field(default_factory=dict)
+
+    def __call__(self, work: Reduction) -> Reduced:
+        fit = _fit_of(work)
+        firsts = [fit.at(goal).split(self.n_parts)[0] for goal in self.goals]
+        outcomes = solved(work, self.store, firsts, self.seconds)
+        self.trees = {goal: outcome.model for goal, outcome in zip(self.goals, outcomes, strict=True)}
+        return outcomes[0], ()
+
+
+def solved(work: Reduction, store: FeatureStore, fits: list[FitTree], seconds: float) -> list[Outcome[Tree]]:
+    """The outcome of every fit on the backbone's columns, which a worker reads again as they are in the data."""
+    serve = supply(work.executor, store)
+    values = work.executor.submit(prepared_columns, serve(work.backbone), work.backbone, tree_values)
+    share = max(seconds * work.executor.n_workers / len(fits), LEAST_SECONDS)
+    outcomes = []
+    items = (([values], work.y, fit, work.warm_start, share) for fit in fits)
+    for outcome in work.executor.map(solve_reduced, items):
+        outcomes.append(outcome)
+        work.listen(Event("reduced", len(outcomes), len(fits) + 1, "trees", f"objective {outcome.objective:.4f}"))
+    return outcomes
+
+
+def _fit_of(work: Reduction) -> FitTree:
+    fit = work.problem.fit
+    if not isinstance(fit, FitTree):
+        raise TypeError(f"a tree is fitted by FitTree, not by {type(fit).__name__}")
+    return fit
+
+
+def validation_curve(
+    store: FeatureStore, task: TreeTask, settings: ResolvedTreeSettings, trainings: list[Mask], run: Spine
+) -> tuple[TreePoint, ...]:
+    """Every goal with its errors on the samples that each training set leaves out.
+
+    A sample that is left out has weight 0, so that no phase learns from it.
+    """
+    errors: dict[Goal, list[float]] = {goal: [] for goal in goals(settings)}
+    for at, training in enumerate(trainings):
+        kept = KeptTrees(store, tuple(errors), settings.n_starts, settings.time_limit / len(trainings))
+        finding = run(_trained(task, training), kept, f"validation-{at}")
+        values = tree_values(store.gather(finding.backbone))
+        left_out = task.labels.weighted(np.where(training, 0.0, task.labels.weights))
+        for goal, tree in kept.trees.items():
+            wrong = tree.choices[tree.leaves(values)] != left_out.classes
+            errors[goal].append(float(left_out.weights @ wrong / left_out.total))
+    return tuple(
+        TreePoint(goal.depth, goal.min_bucket, goal.complexity, tuple(found)) for goal, found in errors.items()
+    )
+
+
+def draw_trainings(labels: Labels, validation: float | int, seed: int) -> list[Mask]:
+    """Marks the samples to train on, for the hold-out or for each fold, with about the same share of every class."""
+    size = labels.classes.size
+    order = np.random.default_rng([seed, _SPLITS]).permutation(size)
+    by_class = order[np.argsort(labels.classes[order], kind="stable")]
+    if isinstance(validation, int):
+        return [np.isin(np.arange(size), by_class[at::validation], invert=True) for at in range(validation)]
+    # Every so many samples along the classes one is held out.
+    steps = np.floor(np.arange(size + 1) * (1 - validation) + 0.5)
+    return [np.isin(np.arange(size), by_class[np.diff(steps) > 0], invert=True)]
+
+
+def best_goal(curve: tuple[TreePoint, ...]) -> Goal:
+    """The least error; of equals the dearest splits, the least depth, the largest buckets."""
+    best = min(curve, key=lambda point: (point.error, -point.complexity, point.depth, -point.min_bucket))
+    return Goal(best.depth, best.min_bucket, best.complexity)
+
+
+def _trained(task: TreeTask, training: Mask) -> TreeTask:
+    weights = np.where(training, task.labels.weights, 0.0)
+    if not (task.labels.weights * ~training).any():
+        raise InvalidDataError("a validation set has no sample of positive weight; use fewer folds")
+    present = np.unique(task.labels.classes[weights > 0])
+    if present.size < 2:
+        raise InvalidDataError(
+            "a training set holds one class only; use fewer folds, or give depth, min_bucket and "
+            "complexity one value each, which needs no validation"
+        )
+    return task.weighted(weights)

@@ -1,0 +1,147 @@
+"""One fit from a store to a tree: what the estimator and the command line share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from backbone_dask.adjustment import adjustment
+from backbone_dask.algorithm.sampling import weights as samplings
+from backbone_dask.problems.linear import checked_target
+from backbone_dask.problems.tree import TreeTask, goals, tree_sampler, tree_values
+from backbone_dask.problems.tree_choice import OneTree, best_goal, draw_trainings, validation_curve
+from backbone_dask.problems.tree_model import TreeModel
+from backbone_dask.protocols import Executor
+from backbone_dask.runtime.budget import Budget, plan, require_memory
+from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
+from backbone_dask.runtime.events import Listener, silent
+from backbone_dask.runtime.run import Finding, OneScreen, ReducePhase, Run
+from backbone_dask.screens.catalogue import classes as checked_classes
+from backbone_dask.store import FeatureStore
+from backbone_dask.tree_settings import ResolvedTreeSettings, TreeSettings
+from backbone_dask.trees.goal import Goal
+from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.tree import LEAF, Tree
+from backbone_dask.values import Target, TreePoint
+
+CODE_BYTES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TreePreparation:
+    """Everything that is checked before work starts."""
+
+    store: FeatureStore
+    task: TreeTask
+    settings: ResolvedTreeSettings
+    classes: tuple[float, ...]
+
+    @property
+    def extras_json(self) -> dict[str, Any]:
+        """What was given besides table and target, in a few characters."""
+        return {"weights": digest(self.task.labels.weights)}
+
+    def budget(self, n_workers: int) -> Budget:
+        """The cut of this fit for that many workers."""
+        width = tree_sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
+        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, itemsize=CODE_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTree:
+    """The tree in the units of the data, how it was found, and how well it explains its training samples."""
+
+    model: TreeModel
+    goal: Goal
+    finding: Finding
+    settings: ResolvedTreeSettings
+    training: dict[str, float]
+
+
+def prepare_tree(
+    store: FeatureStore, y: Target, settings: TreeSettings, *, sample_weight: Any = None
+) -> TreePreparation:
+    """Check target, weights and settings against the data; raises before anything is started or written."""
+    samplings[settings.sampling]
+    weights = adjustment(store.n_samples, sample_weight=sample_weight).weights
+    resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features)
+    target = checked_target(y, store.n_samples)
+    checked_classes(target[weights > 0])
+    labels, codes = np.unique(target, return_inverse=True)
+    task = TreeTask(Labels(codes.astype(np.int64), weights, labels.size))
+    task.problem(resolved)
+    return TreePreparation(store, task, resolved, tuple(labels.tolist()))
+
+
+def fit_tree(
+    ready: TreePreparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
+) -> FittedTree:
+    """Choose depth, bucket and complexity where there is a choice, run the spine, and name what the tree uses."""
+    require_memory(ready.budget(executor.n_workers), ready.store.n_samples, executor.worker_bytes)
+    spine = _Spine(ready, executor, journal or NoJournal(), listen)
+    settings = ready.settings
+    curve: tuple[TreePoint, ...] = ()
+    goal = goals(settings)[0]
+    if settings.has_choice:
+        trainings = draw_trainings(ready.task.labels, settings.validation, settings.seed)
+        curve = validation_curve(ready.store, ready.task, settings, trainings, spine)
+        goal = best_goal(curve)
+    reduce = OneTree(ready.store, goal, settings.n_starts, settings.time_limit)
+    return _fitted(ready, goal, replace(spine(ready.task, reduce), grid=curve))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spine:
+    """Runs the method on one table: for a task, with a way to reduce; runs of other names keep a journal each."""
+
+    ready: TreePreparation
+    executor: Executor
+    journal: Journal
+    listen: Listener
+
+    def __call__(self, task: TreeTask, reduce: ReducePhase, name: str | None = None) -> Finding:
+        problem = task.problem(self.ready.settings)
+        return Run(
+            problem=problem,
+            source=self.ready.store,
+            y=task.labels,
+            settings=self.ready.settings,
+            budget=self.ready.budget(self.executor.n_workers),
+            executor=self.executor,
+            screen=OneScreen(problem.screen),
+            reduce=reduce,
+            journal=self.journal if name is None else self.journal.part(name),
+            listen=self.listen,
+        ).execute()
+
+
+def _fitted(ready: TreePreparation, goal: Goal, finding: Finding) -> FittedTree:
+    tree: Tree = finding.outcome.model
+    ids = finding.backbone[tree.used]
+    columns = ready.store.gather(ids)
+    place = np.full(finding.backbone.size + 1, LEAF)
+    place[tree.used] = np.arange(ids.size)
+    tree = replace(tree, features=place[tree.features])
+    model = TreeModel(tree, ids, tuple(ready.store.names(ids)), columns.mean, ready.classes)
+    return FittedTree(model, goal, finding, ready.settings, _quality(tree, tree_values(columns), ready.task.labels))
+
+
+def _quality(tree: Tree, values: NDArray[Any], labels: Labels) -> dict[str, float]:
+    there = labels.weights > 0
+    sums = tree.sums[tree.leaves(values)][there]
+    return tree_quality(sums / sums.sum(axis=1, keepdims=True), labels.take(there))
+
+
+def tree_quality(shares: NDArray[np.float64], labels: Labels) -> dict[str, float]:
+    """Accuracy, and the area under the curve: of the second of two classes, else one against the rest on average."""
+    right = shares.argmax(axis=1) == labels.classes
+    accuracy = float(np.average(right, weights=labels.weights))
+    areas = [
+        float(roc_auc_score(labels.classes == each, shares[:, each], sample_weight=labels.weights))
+        for each in np.unique(labels.classes)
+    ]
+    return {"auc": sum(areas) / len(areas), "accuracy": accuracy}

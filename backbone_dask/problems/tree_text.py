@@ -1,0 +1,49 @@
+"""A tree in words, one line a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from backbone_dask.problems.tree_model import TreeModel
+from backbone_dask.trees.tree import LEAF
+
+
+def export_text(model: TreeModel, class_names: Sequence[Any] | None = None, decimals: int = 3) -> str:
+    """The tree as indented lines: conditions, and at the leaves the class with its share of the training weight."""
+    names = [f"{label:g}" for label in model.classes] if class_names is None else [str(name) for name in class_names]
+    return "\n".join(_lines(model, names, decimals, 0, "")) + "\n"
+
+
+def condition(model: TreeModel, node: int, decimals: int) -> str:
+    """What a split asks, as an expression that is true on its left: x <= 1.5, or 0.5 x - 2 z <= 1.5."""
+    tree = model.tree
+    terms = [
+        (model.names[at], weight)
+        for at, weight in zip(tree.features[node].tolist(), tree.weights[node].tolist(), strict=True)
+        if at != LEAF
+    ]
+    if len(terms) == 1 and terms[0][1] == 1:
+        return f"{terms[0][0]} <= {tree.thresholds[node]:.{decimals}g}"
+    first, *rest = terms
+    words = [f"{first[1]:.{decimals}g} {first[0]}"]
+    words += [f"{'-' if weight < 0 else '+'} {abs(weight):.{decimals}g} {name}" for name, weight in rest]
+    return f"{' '.join(words)} <= {tree.thresholds[node]:.{decimals}g}"
+
+
+def verdict(model: TreeModel, node: int, names: Sequence[str]) -> str:
+    """The class of a leaf, its share there, and the weight that it has."""
+    sums = model.tree.sums[node]
+    return f"{names[int(sums.argmax())]} ({sums.max() / sums.sum():.0%} of {sums.sum():g})"
+
+
+def _lines(model: TreeModel, names: Sequence[str], decimals: int, node: int, indent: str) -> Iterator[str]:
+    tree = model.tree
+    if tree.left[node] == LEAF:
+        yield f"{indent}class {verdict(model, node, names)}"
+        return
+    asked = condition(model, node, decimals)
+    yield f"{indent}if {asked}"
+    yield from _lines(model, names, decimals, int(tree.left[node]), indent + "|   ")
+    yield f"{indent}else ({asked.replace('<=', '>')})"
+    yield from _lines(model, names, decimals, int(tree.right[node]), indent + "|   ")
