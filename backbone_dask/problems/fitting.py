@@ -50,8 +50,14 @@ class Preparation:
         problem = self.task.problem(settings, settings.n_nonzero, own)
         if self.groups.is_trivial:
             return problem
-        ridge = self.task.ridge(settings.gamma)
-        return grouped(problem, self.groups, settings.n_nonzero, ridge, settings.gap_tolerance)
+        return grouped(
+            problem,
+            self.groups,
+            self.task.structured,
+            n_nonzero=settings.n_nonzero,
+            gamma=self.task.ridge(settings.gamma),
+            gap_tolerance=settings.gap_tolerance,
+        )
 
     @property
     def extras_json(self) -> dict[str, Any]:
@@ -121,8 +127,6 @@ def prepare(
 
 
 def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> None:
-    if task == "classification" and not groups.is_trivial:
-        raise InvalidSettingError("groups and nonnegative coefficients are for regression; leave them out")
     if task == "classification" and settings.subproblem == "rounding":
         raise InvalidSettingError("subproblem='rounding' is for regression; use 'relaxation' or 'elastic-net'")
     if not groups.is_trivial and (settings.subproblem, settings.subproblem_size) != ("relaxation", "fixed"):

@@ -11,7 +11,8 @@ from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.catalogue import exact_solvers
-from backbone_dask.problems.sparse import Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
+from backbone_dask.problems.sparse import StructuredSolvers, Vector, gamma_rule, raw_values, sampler, size_rule
 from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
@@ -20,6 +21,7 @@ from backbone_dask.subproblems.elastic_net import fit_elastic_net
 from backbone_dask.subproblems.holdout import SquaredLearner
 from backbone_dask.subproblems.relaxation import relevant_of
 from backbone_dask.subproblems.rounding import fit_rounding
+from backbone_dask.subproblems.structured import fit_structured
 from backbone_dask.subproblems.support_size import FitChosenSize
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
@@ -83,6 +85,10 @@ class LinearTask:
     @cached_property
     def response(self) -> Target:
         return self.adjusted.target(self.y)
+
+    @property
+    def structured(self) -> StructuredSolvers:
+        return StructuredSolvers(fit_structured, fit_structured_outer_approximation)
 
     def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
         ridge = self.ridge(gamma)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +14,20 @@ from sklearn.metrics import roc_auc_score
 from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
+from backbone_dask.exact.structured_logistic import fit_structured_logistic_outer_approximation
 from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
-from backbone_dask.problems.sparse import Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.problems.sparse import StructuredSolvers, Vector, gamma_rule, raw_values, sampler, size_rule
 from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.logistic import logistic as logistic_screen
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.settings import ResolvedSettings
+from backbone_dask.structure import Structure
 from backbone_dask.subproblems.elastic_net import fit_logistic_elastic_net
 from backbone_dask.subproblems.holdout import LogisticLearner
 from backbone_dask.subproblems.relaxation import relevant_of
+from backbone_dask.subproblems.structured_logistic import fit_structured_logistic
 from backbone_dask.subproblems.support_size import FitChosenSize
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
@@ -70,6 +75,18 @@ class FitLogisticReduced:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class OfLabels:
+    """A solver for a margin as one for labels."""
+
+    solver: Callable[..., Any]
+    weights: Vector
+    basis: NDArray[np.float64]
+
+    def __call__(self, X: Standardised, y: Target, structure: Structure, **settings: Any) -> Any:
+        return self.solver(X, Margin(y, self.weights, self.basis), structure, **settings)
+
+
 @dataclass(frozen=True)
 class LogisticTask:
     """Labels -1 and 1; intercept and covariates are in every fit, unpenalised."""
@@ -85,6 +102,13 @@ class LogisticTask:
     @property
     def margin(self) -> Margin:
         return Margin.of(self.response, self.adjusted.weights, self.basis)
+
+    @property
+    def structured(self) -> StructuredSolvers:
+        shared = (self.adjusted.weights, self.basis)
+        return StructuredSolvers(
+            OfLabels(fit_structured_logistic, *shared), OfLabels(fit_structured_logistic_outer_approximation, *shared)
+        )
 
     def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
         shared = (self.adjusted.weights, self.basis)
