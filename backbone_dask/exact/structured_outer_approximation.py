@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from backbone_dask.errors import ExactSolveError, InvalidDataError
+from backbone_dask.errors import ExactSolveError
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
@@ -41,8 +41,7 @@ def fit_structured_outer_approximation(
     y is used as given. `warm_start` holds positions in X; their groups are meant. The support has the columns with a
     weight. Equal inputs give equal results unless time is what ends it.
     """
-    if structure.n_columns != X.shape[0]:
-        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
+    structure.require_columns(X.shape[0])
     started = time.monotonic()
     limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
