@@ -145,15 +145,16 @@ class StructuredProblem(Problem[SparseFit]):
     solvers: StructuredSolvers
     n_nonzero: int
     gamma: float
+    subproblem_gamma: float
     gap_tolerance: float
 
     def restricted(self, ids: CandidateIds) -> StructuredProblem:
-        structure, point = self.groups.structure(ids), (self.n_nonzero, self.gamma)
+        structure, size = self.groups.structure(ids), self.n_nonzero
         return replace(
             self,
-            fit_subproblem=FitStructured(self.solvers.search, structure, *point),
+            fit_subproblem=FitStructured(self.solvers.search, structure, size, self.subproblem_gamma),
             extract_relevant=WholeGroups(structure),
-            fit=FitStructuredReduced(self.solvers.fit, structure, *point, self.gap_tolerance),
+            fit=FitStructuredReduced(self.solvers.fit, structure, size, self.gamma, self.gap_tolerance),
         )
 
 
@@ -195,6 +196,7 @@ def grouped(
     *,
     n_nonzero: int,
     gamma: float,
+    subproblem_gamma: float,
     gap_tolerance: float,
 ) -> StructuredProblem:
     """The same problem for groups of features."""
@@ -209,5 +211,6 @@ def grouped(
         solvers,
         n_nonzero,
         gamma,
+        subproblem_gamma,
         gap_tolerance,
     )

@@ -17,7 +17,15 @@ from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_
 from backbone_dask.exact.structured_logistic import fit_structured_logistic_outer_approximation
 from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
-from backbone_dask.problems.sparse import StructuredSolvers, Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.problems.sparse import (
+    StructuredSolvers,
+    Vector,
+    gamma_rule,
+    raw_values,
+    sampler,
+    size_rule,
+    subproblem_gamma,
+)
 from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.logistic import logistic as logistic_screen
@@ -110,21 +118,21 @@ class LogisticTask:
             OfLabels(fit_structured_logistic, *shared), OfLabels(fit_structured_logistic_outer_approximation, *shared)
         )
 
-    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
+    def problem(self, settings: ResolvedSettings) -> Problem[SparseFit]:
         shared = (self.adjusted.weights, self.basis)
         return Problem(
             screen=self._screen(),
             construct_subproblems=sampler(settings),
-            fit_subproblem=self._subproblem_solver(settings, n_nonzero, gamma),
+            fit_subproblem=self._subproblem_solver(settings, self.ridge(subproblem_gamma(settings))),
             extract_relevant=relevant_of,
-            fit=FitLogisticReduced(n_nonzero, gamma, settings.gap_tolerance, *shared),
+            fit=FitLogisticReduced(settings.n_nonzero, self.ridge(settings.gamma), settings.gap_tolerance, *shared),
             prepare=self.adjusted.scaled,
         )
 
-    def _subproblem_solver(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> FitSubproblem[SparseFit]:
+    def _subproblem_solver(self, settings: ResolvedSettings, gamma: float) -> FitSubproblem[SparseFit]:
         if settings.subproblem == "elastic-net":
-            return FitLogisticElasticNet(n_nonzero, gamma, self.adjusted.weights, self.basis)
-        size, ridge = size_rule(settings, n_nonzero), gamma_rule(settings, gamma)
+            return FitLogisticElasticNet(settings.n_nonzero, gamma, self.adjusted.weights, self.basis)
+        size, ridge = size_rule(settings), gamma_rule(settings, gamma)
         learner = LogisticLearner(self.adjusted.weights, self.basis)
         return FitChosenSize(size, ridge, learner, settings.sample_fraction)
 

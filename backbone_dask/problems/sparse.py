@@ -71,7 +71,7 @@ class SparseTask(Protocol):
         """The solvers for groups and signs."""
         ...
 
-    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]: ...
+    def problem(self, settings: ResolvedSettings) -> Problem[SparseFit]: ...
 
     def condition(self, columns: Standardised) -> Panel:
         """The screen that asks what a column adds to a model of these, as `prepare` made them."""
@@ -115,8 +115,14 @@ _SIZES: dict[str, Callable[[int], SizeRule]] = {
 }
 
 
-def size_rule(settings: ResolvedSettings, n_nonzero: int) -> SizeRule:
-    return _SIZES[settings.subproblem_size](n_nonzero)
+def size_rule(settings: ResolvedSettings) -> SizeRule:
+    return _SIZES[settings.subproblem_size](settings.n_nonzero)
+
+
+def subproblem_gamma(settings: ResolvedSettings) -> float:
+    """The ridge weight of subproblems, or the first of those that they choose from."""
+    own = settings.subproblem_gamma
+    return settings.gamma if own is None or isinstance(own, str) else float(own)
 
 
 def gamma_rule(settings: ResolvedSettings, gamma: float) -> GammaRule:
