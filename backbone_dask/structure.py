@@ -40,6 +40,11 @@ class Structure:
     def n_groups(self) -> int:
         return int(self.groups.max(initial=-1)) + 1
 
+    def require_columns(self, n_columns: int) -> None:
+        """Refuse a matrix of another number of columns."""
+        if self.n_columns != n_columns:
+            raise InvalidDataError(f"the structure is of {self.n_columns} columns, X has {n_columns}; restrict it")
+
     def restrict(self, columns: NDArray[Any]) -> Structure:
         """The structure of some of the columns, positions or a mask; groups that lose all of theirs are gone."""
         return Structure(np.unique(self.groups[columns], return_inverse=True)[1].astype(np.int64), self.nonnegative)

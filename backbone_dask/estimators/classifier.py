@@ -27,7 +27,7 @@ class BackboneClassifier(ClassifierMixin, SparseEstimator):
     class_weight : dict, "balanced" or None
         Weights of the classes, which multiply the sample weights.
     nonnegative, groups
-        For regression only so far; anything but the default is refused.
+        As for :class:`BackboneRegressor`, and kept by the model of every class.
     n_nonzero, gamma, validation, fit_intercept, screen_size, screen_rounds, subproblem_fraction, n_subproblems, \
 subproblem, subproblem_size, subproblem_gamma, sample_fraction, backbone_max, sampling, patience, exact, time_limit, \
 gap_tolerance, missing, executor, random_state

@@ -1,33 +1,30 @@
-"""Outer approximation of the reduced problem with logistic loss: cuts from below, supports from above."""
+"""Outer approximation for sparse classification: the search with cuts and supports of logistic loss."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.exact.cuts import Cut
-from backbone_dask.exact.exclusion import excluding_cuts
+from backbone_dask.exact.exclusion import Relax
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Positions
-from backbone_dask.exact.highs import Master
-from backbone_dask.exact.incumbent import round_up
 from backbone_dask.exact.logistic_data import Incumbent, LogisticData
 from backbone_dask.exact.logistic_incumbent import improve, neighbours, quadratic_model
 from backbone_dask.exact.logistic_model import Metric
 from backbone_dask.exact.logistic_perspective import solve_logistic_relaxation
+from backbone_dask.exact.perspective import Relaxation
+from backbone_dask.exact.search import Search
 from backbone_dask.exact.verdict import Answer, Limits, verdict
 from backbone_dask.losses.logistic import Margin, free_part, value
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Termination
-
-_NEIGHBOUR_CUTS = 10
-_PROGRESS = 0.05
-"""A round counts as progress when it takes this share off the gap."""
 
 
 def fit_logistic_outer_approximation(
@@ -102,7 +99,7 @@ def _model(X: Standardised, margin: Margin, gamma: float, support: Positions, fo
 def _solve(data: LogisticData, n_nonzero: int, warm: Positions, limits: Limits) -> Answer[Incumbent]:
     if data.n_features <= n_nonzero:
         return _everything(data)
-    return _Search(data, n_nonzero, limits).run(warm)
+    return Search(_Logistic(data), n_nonzero, limits).run(warm)
 
 
 def _everything(data: LogisticData) -> Answer[Incumbent]:
@@ -112,90 +109,30 @@ def _everything(data: LogisticData) -> Answer[Incumbent]:
     return Answer(incumbent, max(bound, 0.0), Termination.ROUND_LIMIT, 0)
 
 
-class _Search:
-    """The state of one search: best support, best bound, and the supports whose cuts the master has."""
+@dataclass(frozen=True, slots=True)
+class _Logistic:
+    """Features are those of the data."""
 
-    def __init__(self, data: LogisticData, n_nonzero: int, limits: Limits) -> None:
-        self.data, self.n_nonzero, self.limits = data, n_nonzero, limits
-        self.incumbent = data.evaluate(np.empty(0, np.int64))
-        self.whole = Face.whole(data.n_features, n_nonzero)
-        self.relaxation = solve_logistic_relaxation(data, self.whole, deadline=limits.deadline)
-        self.relax = partial(
-            solve_logistic_relaxation,
-            data,
-            metric=Metric.at(data, data.predictor(self.relaxation.weights)),
-            deadline=limits.deadline,
-        )
-        self.bound = max(self.relaxation.bound, 0.0)
-        self.cuts: list[Cut] = [self.relaxation.cut]
-        self.visited: set[bytes] = set()
+    data: LogisticData
 
     @property
-    def gap(self) -> float:
-        """Relative to the objective, which is positive."""
-        return max(self.incumbent.objective - self.bound, 0.0) / max(self.incumbent.objective, np.finfo(float).tiny)
+    def n_features(self) -> int:
+        return self.data.n_features
 
-    def run(self, warm: Positions) -> Answer[Incumbent]:
-        self._descend(warm)
-        self._descend(round_up(self.relaxation.z, self.n_nonzero))
-        ended, rounds = self.limits.reached(self.gap), 0
-        if ended is None:
-            ended, rounds = self._rounds()
-        return Answer(self.incumbent, self.bound, ended, rounds)
+    def evaluate(self, support: Positions, near: Incumbent | None = None) -> Incumbent:
+        return self.data.evaluate(support, near)
 
-    def _rounds(self) -> tuple[Termination, int]:
-        """Solve masters until a limit is reached, no new cut is left, or the gap stands still."""
-        self._add_neighbours()
-        master = Master(self.data.n_features, self.n_nonzero, unit=self.incumbent.objective, floor=self.bound)
-        patience = _patience(self.data.n_features)
-        rounds, marked, mark, fresh = 0, 0, self.gap, True
-        while rounds - marked < patience:
-            rounds, was_fresh, fresh = rounds + 1, fresh, self._round(master, tight=not fresh)
-            if (ended := self.limits.reached(self.gap)) is not None:
-                return ended, rounds
-            if self.gap < (1 - _PROGRESS) * mark:
-                mark, marked = self.gap, rounds
-            if not (fresh or was_fresh):
-                break
-        return Termination.ROUND_LIMIT, rounds
+    def improve(self, support: Positions, n_nonzero: int, deadline: float) -> Incumbent:
+        return improve(self.data, support, n_nonzero, deadline)
 
-    def _round(self, master: Master, *, tight: bool) -> bool:
-        """One master and the cuts at what it found; whether there was any that it did not have."""
-        for cut in self.cuts:
-            master.add_cut(cut)
-        self.cuts.clear()
-        mip_gap = self.limits.tolerance / 4 if tight else max(self.limits.tolerance / 4, self.gap / 5)
-        seconds = self.limits.deadline - time.monotonic()
-        found = master.solve(seconds=seconds, mip_gap=mip_gap, start=self.incumbent.support)
-        self.bound = max(self.bound, found.bound)
-        self._exclude(found.support)
-        self._add_cut(self.data.evaluate(found.support, self.incumbent))
-        self._descend(found.support)
-        return bool(self.cuts)
+    def neighbours(self, found: Incumbent, n_nonzero: int, count: int) -> list[Positions]:
+        return neighbours(self.data, quadratic_model(self.data, found), found, n_nonzero, count)
 
-    def _exclude(self, support: Positions) -> None:
-        if support.tobytes() not in self.visited:
-            goal = (1 - self.limits.tolerance / 2) * self.incumbent.objective
-            self.cuts += excluding_cuts(self.relax, self.whole, self.relaxation, support, goal)
+    def cut_at(self, found: Incumbent) -> Cut:
+        return self.data.cut_at(found)
 
-    def _descend(self, support: Positions) -> None:
-        """The local optimum below a support becomes a cut, and the incumbent if it is better."""
-        found = improve(self.data, support, self.n_nonzero, self.limits.deadline)
-        if found.objective < self.incumbent.objective:
-            self.incumbent = found
-        self._add_cut(found)
-
-    def _add_neighbours(self) -> None:
-        gram = quadratic_model(self.data, self.incumbent)
-        for support in neighbours(self.data, gram, self.incumbent, self.n_nonzero, _NEIGHBOUR_CUTS):
-            self._add_cut(self.data.evaluate(support, self.incumbent))
-
-    def _add_cut(self, found: Incumbent) -> None:
-        if found.support.tobytes() not in self.visited:
-            self.visited.add(found.support.tobytes())
-            self.cuts.append(self.data.cut_at(found))
-
-
-def _patience(n_features: int) -> int:
-    """Rounds without progress that are worth while: many where they take milliseconds, few where they take longer."""
-    return max(6, 1000 // n_features)
+    def relaxed(self, face: Face, deadline: float) -> tuple[Relaxation, Relax]:
+        """Faces are solved in the metric at the relaxation of the whole as long as it serves."""
+        found = solve_logistic_relaxation(self.data, face, deadline=deadline)
+        metric = Metric.at(self.data, self.data.predictor(found.weights))
+        return found, partial(solve_logistic_relaxation, self.data, metric=metric, deadline=deadline)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from backbone_dask.errors import ExactSolveError, InvalidDataError
+from backbone_dask.errors import ExactSolveError
 from backbone_dask.exact.cuts import Cut
+from backbone_dask.exact.exclusion import Relax
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
-from backbone_dask.exact.outer_approximation import Search
-from backbone_dask.exact.structured_gram import GroupedGram
+from backbone_dask.exact.perspective import Relaxation
+from backbone_dask.exact.search import Search
+from backbone_dask.exact.structured_gram import GroupedGram, GroupIncumbent
 from backbone_dask.exact.structured_incumbent import group_neighbours, improve_groups
 from backbone_dask.exact.structured_perspective import solve_group_relaxation
 from backbone_dask.exact.verdict import Answer, Limits, model_of_samples, verdict
 from backbone_dask.structure import Structure
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
-
-_NEIGHBOUR_CUTS = 10
 
 
 def fit_structured_outer_approximation(
@@ -41,8 +41,7 @@ def fit_structured_outer_approximation(
     y is used as given. `warm_start` holds positions in X; their groups are meant. The support has the columns with a
     weight. Equal inputs give equal results unless time is what ends it.
     """
-    if structure.n_columns != X.shape[0]:
-        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
+    structure.require_columns(X.shape[0])
     started = time.monotonic()
     limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
@@ -56,16 +55,18 @@ def fit_structured_outer_approximation(
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
-def _solve(problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits) -> Answer[Any]:
+def _solve(
+    problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits
+) -> Answer[GroupIncumbent]:
     try:
         if problem.n_features <= n_nonzero:
             return _everything(problem, gamma, limits)
-        return _GroupSearch(problem, n_nonzero, gamma, limits).run(warm)
+        return Search(_Grouped(problem, gamma), n_nonzero, limits).run(warm)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
 
 
-def _everything(problem: GroupedGram, gamma: float, limits: Limits) -> Answer[Any]:
+def _everything(problem: GroupedGram, gamma: float, limits: Limits) -> Answer[GroupIncumbent]:
     """With room for every group the fit on all of them is optimal; its own cut says how exactly it was computed."""
     incumbent = problem.evaluate(np.arange(problem.n_features), gamma)
     whole = Face.whole(problem.n_features, problem.n_features)
@@ -74,32 +75,29 @@ def _everything(problem: GroupedGram, gamma: float, limits: Limits) -> Answer[An
     return Answer(incumbent, bound, Termination.PROVEN if closed else Termination.ROUND_LIMIT, 0)
 
 
-class _GroupSearch(Search):
-    """The plain search with groups for features: fits, relaxation, descent and cuts are those of the structure."""
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """Features are groups of columns."""
 
-    gram: Any
+    problem: GroupedGram
+    gamma: float
 
-    def __init__(self, problem: GroupedGram, n_nonzero: int, gamma: float, limits: Limits) -> None:
-        self.gram, self.n_nonzero, self.gamma, self.limits = problem, n_nonzero, gamma, limits
-        self.incumbent = problem.evaluate(np.empty(0, np.int64), gamma)
-        self.whole = Face.whole(problem.n_features, n_nonzero)
-        self.relax = partial(solve_group_relaxation, problem, gamma=gamma, deadline=limits.deadline)
-        self.relaxation = self.relax(self.whole)
-        self.bound = 0.0
-        self.cuts: list[Cut] = []
-        self.visited: set[bytes] = set()
+    @property
+    def n_features(self) -> int:
+        return self.problem.n_features
 
-    def _descend(self, support: Positions) -> None:
-        found = improve_groups(self.gram, support, self.n_nonzero, self.gamma)
-        if found.objective < self.incumbent.objective:
-            self.incumbent = found
-        self._add_cut(found.support)
+    def evaluate(self, support: Positions, near: GroupIncumbent | None = None) -> GroupIncumbent:
+        return self.problem.evaluate(support, self.gamma)
 
-    def _add_neighbours(self) -> None:
-        for groups in group_neighbours(self.gram, self.incumbent, self.n_nonzero, self.gamma, _NEIGHBOUR_CUTS):
-            self._add_cut(groups)
+    def improve(self, support: Positions, n_nonzero: int, deadline: float) -> GroupIncumbent:
+        return improve_groups(self.problem, support, n_nonzero, self.gamma)
 
-    def _add_cut(self, support: Positions) -> None:
-        if support.tobytes() not in self.visited:
-            self.visited.add(support.tobytes())
-            self.cuts.append(self.gram.cut(self.gram.evaluate(support, self.gamma).weights, self.gamma))
+    def neighbours(self, found: GroupIncumbent, n_nonzero: int, count: int) -> list[Positions]:
+        return group_neighbours(self.problem, found, n_nonzero, self.gamma, count)
+
+    def cut_at(self, found: GroupIncumbent) -> Cut:
+        return self.problem.cut(found.weights, self.gamma)
+
+    def relaxed(self, face: Face, deadline: float) -> tuple[Relaxation, Relax]:
+        relax = partial(solve_group_relaxation, self.problem, gamma=self.gamma, deadline=deadline)
+        return relax(face), relax

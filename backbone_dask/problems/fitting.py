@@ -19,7 +19,7 @@ from backbone_dask.problems.linear import LinearTask, checked_target
 from backbone_dask.problems.logistic import LogisticTask
 from backbone_dask.problems.model import LinearModel, Terms
 from backbone_dask.problems.selection import FitByCriterion, GridFits, best_point, draw_trainings
-from backbone_dask.problems.sparse import SparseTask, raw_values, sampler
+from backbone_dask.problems.sparse import SparseTask, raw_values, sampler, subproblem_gamma
 from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
@@ -45,13 +45,19 @@ class Preparation:
 
     @property
     def problem(self) -> Problem[SparseFit]:
-        settings = self.settings
-        own = settings.subproblem_gamma if isinstance(settings.subproblem_gamma, float) else settings.gamma
-        problem = self.task.problem(settings, settings.n_nonzero, own)
+        settings, task = self.settings, self.task
+        problem = task.problem(settings)
         if self.groups.is_trivial:
             return problem
-        ridge = self.task.ridge(settings.gamma)
-        return grouped(problem, self.groups, settings.n_nonzero, ridge, settings.gap_tolerance)
+        return grouped(
+            problem,
+            self.groups,
+            task.structured,
+            n_nonzero=settings.n_nonzero,
+            gamma=task.ridge(settings.gamma),
+            subproblem_gamma=task.ridge(subproblem_gamma(settings)),
+            gap_tolerance=settings.gap_tolerance,
+        )
 
     @property
     def extras_json(self) -> dict[str, Any]:
@@ -121,12 +127,15 @@ def prepare(
 
 
 def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> None:
-    if task == "classification" and not groups.is_trivial:
-        raise InvalidSettingError("groups and nonnegative coefficients are for regression; leave them out")
     if task == "classification" and settings.subproblem == "rounding":
         raise InvalidSettingError("subproblem='rounding' is for regression; use 'relaxation' or 'elastic-net'")
-    if not groups.is_trivial and (settings.subproblem, settings.subproblem_size) != ("relaxation", "fixed"):
-        raise InvalidSettingError("groups and nonnegative need subproblem='relaxation' and subproblem_size='fixed'")
+    if groups.is_trivial:
+        return
+    for name, needed in (("subproblem", "relaxation"), ("subproblem_size", "fixed"), ("sample_fraction", 1.0)):
+        if getattr(settings, name) != needed:
+            raise InvalidSettingError(f"groups and nonnegative need {name}={needed!r}")
+    if settings.subproblem_gamma == "grid":
+        raise InvalidSettingError("groups and nonnegative need one subproblem_gamma, not 'grid'")
 
 
 def fit_sparse(

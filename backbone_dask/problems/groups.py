@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
+from backbone_dask.problems.sparse import StructuredFit, StructuredSearch, StructuredSolvers
 from backbone_dask.protocols import ConstructSubproblems, Problem
 from backbone_dask.runtime.run import ScreenPhase
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.store import FeatureStore
 from backbone_dask.structure import Structure
-from backbone_dask.subproblems.structured import fit_structured
 from backbone_dask.values import CandidateIds, Mask, Outcome, Screening, SparseFit, Standardised, Subproblem, Target
 
 
@@ -89,20 +88,22 @@ def _ids(group: Any, store: FeatureStore) -> CandidateIds:
 
 @dataclass(frozen=True, slots=True)
 class FitStructured:
-    """SR-REL on groups."""
+    """A subproblem on groups."""
 
+    search: StructuredSearch
     structure: Structure
     n_nonzero: int
     gamma: float
 
     def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
-        return fit_structured(X, y, self.structure, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+        return self.search(X, y, self.structure, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
 class FitStructuredReduced:
-    """Outer approximation on groups."""
+    """The exact fit on the groups of the backbone."""
 
+    fit: StructuredFit
     structure: Structure
     n_nonzero: int
     gamma: float
@@ -112,7 +113,7 @@ class FitStructuredReduced:
         return replace(self, n_nonzero=n_nonzero, gamma=gamma)
 
     def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
-        return fit_structured_outer_approximation(
+        return self.fit(
             X,
             y,
             self.structure,
@@ -141,17 +142,19 @@ class StructuredProblem(Problem[SparseFit]):
     """A problem of groups: on some features, the solvers know which of them belong together."""
 
     groups: Groups
+    solvers: StructuredSolvers
     n_nonzero: int
     gamma: float
+    subproblem_gamma: float
     gap_tolerance: float
 
     def restricted(self, ids: CandidateIds) -> StructuredProblem:
-        structure = self.groups.structure(ids)
+        structure, size = self.groups.structure(ids), self.n_nonzero
         return replace(
             self,
-            fit_subproblem=FitStructured(structure, self.n_nonzero, self.gamma),
+            fit_subproblem=FitStructured(self.solvers.search, structure, size, self.subproblem_gamma),
             extract_relevant=WholeGroups(structure),
-            fit=FitStructuredReduced(structure, self.n_nonzero, self.gamma, self.gap_tolerance),
+            fit=FitStructuredReduced(self.solvers.fit, structure, size, self.gamma, self.gap_tolerance),
         )
 
 
@@ -187,7 +190,14 @@ class GroupedScreen:
 
 
 def grouped(
-    problem: Problem[SparseFit], groups: Groups, n_nonzero: int, gamma: float, tolerance: float
+    problem: Problem[SparseFit],
+    groups: Groups,
+    solvers: StructuredSolvers,
+    *,
+    n_nonzero: int,
+    gamma: float,
+    subproblem_gamma: float,
+    gap_tolerance: float,
 ) -> StructuredProblem:
     """The same problem for groups of features."""
     return StructuredProblem(
@@ -198,7 +208,9 @@ def grouped(
         problem.fit,
         problem.prepare,
         groups,
+        solvers,
         n_nonzero,
         gamma,
-        tolerance,
+        subproblem_gamma,
+        gap_tolerance,
     )

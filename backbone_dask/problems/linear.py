@@ -11,7 +11,16 @@ from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.catalogue import exact_solvers
-from backbone_dask.problems.sparse import Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
+from backbone_dask.problems.sparse import (
+    StructuredSolvers,
+    Vector,
+    gamma_rule,
+    raw_values,
+    sampler,
+    size_rule,
+    subproblem_gamma,
+)
 from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
@@ -20,6 +29,7 @@ from backbone_dask.subproblems.elastic_net import fit_elastic_net
 from backbone_dask.subproblems.holdout import SquaredLearner
 from backbone_dask.subproblems.relaxation import relevant_of
 from backbone_dask.subproblems.rounding import fit_rounding
+from backbone_dask.subproblems.structured import fit_structured
 from backbone_dask.subproblems.support_size import FitChosenSize
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
@@ -84,14 +94,18 @@ class LinearTask:
     def response(self) -> Target:
         return self.adjusted.target(self.y)
 
-    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
-        ridge = self.ridge(gamma)
+    @property
+    def structured(self) -> StructuredSolvers:
+        return StructuredSolvers(fit_structured, fit_structured_outer_approximation)
+
+    def problem(self, settings: ResolvedSettings) -> Problem[SparseFit]:
+        ridge = self.ridge(settings.gamma)
         return Problem(
             screen=self._screen(),
             construct_subproblems=sampler(settings),
-            fit_subproblem=_subproblem_solver(settings, n_nonzero, ridge),
+            fit_subproblem=_subproblem_solver(settings, self.ridge(subproblem_gamma(settings))),
             extract_relevant=relevant_of,
-            fit=FitReduced(settings.exact, n_nonzero, ridge, settings.gap_tolerance),
+            fit=FitReduced(settings.exact, settings.n_nonzero, ridge, settings.gap_tolerance),
             prepare=self.adjusted.projected,
         )
 
@@ -130,12 +144,12 @@ class LinearTask:
         return {"r2": 1 - self.loss(predictor) / max(whole, np.finfo(float).tiny)}
 
 
-def _subproblem_solver(settings: ResolvedSettings, n_nonzero: int, gamma: float) -> FitSubproblem[SparseFit]:
+def _subproblem_solver(settings: ResolvedSettings, gamma: float) -> FitSubproblem[SparseFit]:
     if settings.subproblem == "elastic-net":
-        return FitElasticNet(n_nonzero, gamma)
+        return FitElasticNet(settings.n_nonzero, gamma)
     if settings.subproblem == "rounding":
-        return FitRounding(n_nonzero, gamma)
-    size, ridge = size_rule(settings, n_nonzero), gamma_rule(settings, gamma)
+        return FitRounding(settings.n_nonzero, gamma)
+    size, ridge = size_rule(settings), gamma_rule(settings, gamma)
     return FitChosenSize(size, ridge, SquaredLearner(), settings.sample_fraction)
 
 

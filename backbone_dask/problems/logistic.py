@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +14,28 @@ from sklearn.metrics import roc_auc_score
 from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
+from backbone_dask.exact.structured_logistic import fit_structured_logistic_outer_approximation
 from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
-from backbone_dask.problems.sparse import Vector, gamma_rule, raw_values, sampler, size_rule
+from backbone_dask.problems.sparse import (
+    StructuredSolvers,
+    Vector,
+    gamma_rule,
+    raw_values,
+    sampler,
+    size_rule,
+    subproblem_gamma,
+)
 from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.logistic import logistic as logistic_screen
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.settings import ResolvedSettings
+from backbone_dask.structure import Structure
 from backbone_dask.subproblems.elastic_net import fit_logistic_elastic_net
 from backbone_dask.subproblems.holdout import LogisticLearner
 from backbone_dask.subproblems.relaxation import relevant_of
+from backbone_dask.subproblems.structured_logistic import fit_structured_logistic
 from backbone_dask.subproblems.support_size import FitChosenSize
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
@@ -70,6 +83,18 @@ class FitLogisticReduced:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class OfLabels:
+    """A solver for a margin as one for labels."""
+
+    solver: Callable[..., Any]
+    weights: Vector
+    basis: NDArray[np.float64]
+
+    def __call__(self, X: Standardised, y: Target, structure: Structure, **settings: Any) -> Any:
+        return self.solver(X, Margin(y, self.weights, self.basis), structure, **settings)
+
+
 @dataclass(frozen=True)
 class LogisticTask:
     """Labels -1 and 1; intercept and covariates are in every fit, unpenalised."""
@@ -86,21 +111,28 @@ class LogisticTask:
     def margin(self) -> Margin:
         return Margin.of(self.response, self.adjusted.weights, self.basis)
 
-    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]:
+    @property
+    def structured(self) -> StructuredSolvers:
+        shared = (self.adjusted.weights, self.basis)
+        return StructuredSolvers(
+            OfLabels(fit_structured_logistic, *shared), OfLabels(fit_structured_logistic_outer_approximation, *shared)
+        )
+
+    def problem(self, settings: ResolvedSettings) -> Problem[SparseFit]:
         shared = (self.adjusted.weights, self.basis)
         return Problem(
             screen=self._screen(),
             construct_subproblems=sampler(settings),
-            fit_subproblem=self._subproblem_solver(settings, n_nonzero, gamma),
+            fit_subproblem=self._subproblem_solver(settings, self.ridge(subproblem_gamma(settings))),
             extract_relevant=relevant_of,
-            fit=FitLogisticReduced(n_nonzero, gamma, settings.gap_tolerance, *shared),
+            fit=FitLogisticReduced(settings.n_nonzero, self.ridge(settings.gamma), settings.gap_tolerance, *shared),
             prepare=self.adjusted.scaled,
         )
 
-    def _subproblem_solver(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> FitSubproblem[SparseFit]:
+    def _subproblem_solver(self, settings: ResolvedSettings, gamma: float) -> FitSubproblem[SparseFit]:
         if settings.subproblem == "elastic-net":
-            return FitLogisticElasticNet(n_nonzero, gamma, self.adjusted.weights, self.basis)
-        size, ridge = size_rule(settings, n_nonzero), gamma_rule(settings, gamma)
+            return FitLogisticElasticNet(settings.n_nonzero, gamma, self.adjusted.weights, self.basis)
+        size, ridge = size_rule(settings), gamma_rule(settings, gamma)
         learner = LogisticLearner(self.adjusted.weights, self.basis)
         return FitChosenSize(size, ridge, learner, settings.sample_fraction)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,11 +14,45 @@ from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.columns import Columns
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.settings import ResolvedSettings
+from backbone_dask.structure import Structure
 from backbone_dask.subproblems.gammas import GammaGrid, GammaRule, OneGamma
 from backbone_dask.subproblems.support_size import FixedSize, IncrementalSize, SizeGrid, SizeRule
-from backbone_dask.values import SparseFit, Standardised, Target
+from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
 Vector = NDArray[np.float64]
+
+
+class StructuredSearch(Protocol):
+    """A good support of at most `n_nonzero` groups of rows of X (features, samples)."""
+
+    def __call__(
+        self, X: Standardised, y: Target, structure: Structure, *, n_nonzero: int, gamma: float, seed: int
+    ) -> SparseFit: ...
+
+
+class StructuredFit(Protocol):
+    """The best support of at most `n_nonzero` groups, with a proven bound."""
+
+    def __call__(
+        self,
+        X: Standardised,
+        y: Target,
+        structure: Structure,
+        *,
+        n_nonzero: int,
+        gamma: float,
+        warm_start: CandidateIds,
+        seconds: float,
+        gap_tolerance: float,
+    ) -> Outcome[SparseFit]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredSolvers:
+    """What solves subproblems, and what the reduced problem, of features that come in groups or keep their sign."""
+
+    search: StructuredSearch
+    fit: StructuredFit
 
 
 class SparseTask(Protocol):
@@ -31,7 +66,12 @@ class SparseTask(Protocol):
         """What the solvers take for y."""
         ...
 
-    def problem(self, settings: ResolvedSettings, n_nonzero: int, gamma: float) -> Problem[SparseFit]: ...
+    @property
+    def structured(self) -> StructuredSolvers:
+        """The solvers for groups and signs."""
+        ...
+
+    def problem(self, settings: ResolvedSettings) -> Problem[SparseFit]: ...
 
     def condition(self, columns: Standardised) -> Panel:
         """The screen that asks what a column adds to a model of these, as `prepare` made them."""
@@ -75,8 +115,14 @@ _SIZES: dict[str, Callable[[int], SizeRule]] = {
 }
 
 
-def size_rule(settings: ResolvedSettings, n_nonzero: int) -> SizeRule:
-    return _SIZES[settings.subproblem_size](n_nonzero)
+def size_rule(settings: ResolvedSettings) -> SizeRule:
+    return _SIZES[settings.subproblem_size](settings.n_nonzero)
+
+
+def subproblem_gamma(settings: ResolvedSettings) -> float:
+    """The ridge weight of subproblems, or the first of those that they choose from."""
+    own = settings.subproblem_gamma
+    return settings.gamma if own is None or isinstance(own, str) else float(own)
 
 
 def gamma_rule(settings: ResolvedSettings, gamma: float) -> GammaRule:

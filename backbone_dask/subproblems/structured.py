@@ -83,8 +83,7 @@ def _model(task: StructuredTask, choice: GroupChoice, gamma: float, scale: float
 def _check(X: Standardised, y: Target, structure: Structure, n_nonzero: int, gamma: float) -> None:
     if X.ndim != 2 or y.shape != (X.shape[1],):
         raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit y of shape {y.shape}")
-    if structure.n_columns != X.shape[0]:
-        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
+    structure.require_columns(X.shape[0])
     if not np.isfinite(y).all():
         raise InvalidDataError("y holds values that are not finite; drop those samples first")
     if n_nonzero < 1:

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from backbone_dask.errors import InvalidDataError
 from backbone_dask.losses.logistic import Margin, model_hessian
 from backbone_dask.losses.nonnegative import partly_nonnegative
 from backbone_dask.losses.squared import Matrix, Vector
@@ -41,8 +40,7 @@ def fit_structured_logistic(
     Nothing is drawn: `seed` is there because the protocol has it.
     """
     check_margin(X, margin, n_nonzero, gamma)
-    if structure.n_columns != X.shape[0]:
-        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
+    structure.require_columns(X.shape[0])
     task = GroupTask(np.ascontiguousarray(X, np.float32), margin, n_nonzero, gamma, structure)
     return solve_task(task, partial(GroupCurved.within, task), start)
 

@@ -6,6 +6,6 @@
 ...     def screen(self):
 ...         return my_screen
 
-pytest then runs every promise of the protocol. `planted` needs numpy alone; `contracts` needs pytest, `strategies`
-needs Hypothesis, so nothing is imported from here.
+pytest then runs every promise of the protocol. `planted` needs numpy alone, `literal` scipy as well; `contracts` needs
+pytest, `strategies` needs Hypothesis, so nothing is imported from here.
 """

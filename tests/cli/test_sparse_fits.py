@@ -91,6 +91,30 @@ def test_groups_and_signs(shell, table):
     assert min(result["coefficients"]) >= 0
 
 
+def test_groups_of_a_classification(shell, table):
+    """Sizes to choose from, in a run that is killed and goes on."""
+    X, targets = table
+    (shell.folder / "groups.json").write_text(json.dumps([["g3", "g4"], ["g50", "g51"], ["g100", "g7"]]))
+    asked = ("--task", "classification", "--target", "case", "--groups", "groups.json", "--validation", "ebic")
+    command = ("fit", "s.zarr", *asked, "-k", "1,3", "--out", "run", "--workers", 0)
+    result = shell.json(*command)
+    assert result["n_nonzero"] == 3
+    assert result["support"]["ids"] == [3, 4, 7, 50, 51, 100]
+    (shell.folder / "run" / "result.json").unlink()
+    assert shell.json(*command, "--resume")["coefficients"] == result["coefficients"]
+    model = BackboneClassifier([1, 3], groups=[[3, 4], [50, 51], [100, 7]], validation="ebic")
+    assert result["coefficients"] == model.fit(X, targets["case"]).models_[0].coefficients.tolist()
+
+
+def test_signs_of_a_classification(shell, table):
+    asked = ("--task", "classification", "--target", "case", "--covariate", "age", "-k", 3, "--nonnegative")
+    result = shell.json("fit", "s.zarr", *asked, "--out", "run", "--workers", 0)
+    assert {3, 100} <= set(result["support"]["ids"])
+    assert 50 not in result["support"]["ids"]
+    assert min(result["coefficients"]) > 0
+    assert result["bound"] <= result["objective"]
+
+
 def test_other_extras_are_another_run(shell, table):
     asked = ("fit", "s.zarr", "--target", "y", "-k", 2, "--out", "run", "--workers", 0)
     shell.ok(*asked)

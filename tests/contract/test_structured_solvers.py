@@ -103,7 +103,7 @@ class TestStructuredLogisticOuterApproximation(test_exact_solvers.TestLogisticOu
     def n_nonzero(self) -> int:
         return 3
 
-    @pytest.fixture(params=[single, signed_pairs])
+    @pytest.fixture(params=[signed_pairs])
     def fit(
         self, request: pytest.FixtureRequest, n_nonzero: int, gamma: float, gap_tolerance: float
     ) -> partial[Outcome[SparseFit]]:

@@ -16,7 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from backbone_dask import BackboneClassifier
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.launch.local import local_cluster
+from backbone_dask.losses.logistic import Margin
 from backbone_dask.store import MemoryStore, write_store
+from backbone_dask.testing.literal import least_logistic
 
 N, P, TRUTH = 400, 600, [3, 50, 100, 400]
 
@@ -150,6 +152,74 @@ def test_the_size_is_chosen(table, validation):
     assert model.support_.tolist() == TRUTH
 
 
+PAIRS = [[3, 50], [100, 101], [200, 201], [400, 7]]
+
+
+def test_features_that_enter_together(table):
+    """With the strongest pair in, brute force on all other groups finds none better."""
+    X, y, _ = table
+    model = BackboneClassifier(2, groups=PAIRS, gamma=0.1).fit(X, y)
+    Z, margin = StandardScaler().fit_transform(X).T, Margin.of(np.where(y == "yes", 1.0, -1.0))
+    others = [*PAIRS[1:], *([j] for j in range(P) if not np.isin(j, PAIRS))]
+    values = [least_logistic(margin, Z[[3, 50, *group]], 0.1) for group in others]
+    assert model.support_.tolist() == sorted([3, 50, *others[np.argmin(values)]])
+    outcome = model.fits_[0].finding.outcome
+    assert outcome.gap <= 1e-4
+    assert outcome.objective == pytest.approx(min(values), rel=1e-5)
+
+
+def test_coefficients_that_are_not_negative(table):
+    """The negative one of the truth is missing, and brute force on all swaps of one feature finds none better."""
+    X, y, _ = table
+    model = BackboneClassifier(3, nonnegative=True, gamma=0.1).fit(X, y)
+    assert model.support_.tolist() == [3, 100, 400]
+    assert (model.coef_ >= 0).all()
+    Z, margin = StandardScaler().fit_transform(X).T, Margin.of(np.where(y == "yes", 1.0, -1.0))
+    others = [j for j in range(P) if j not in (3, 100)]
+    best = min(least_logistic(margin, Z[[3, 100, j]], 0.1, nonnegative=True) for j in others)
+    assert model.fits_[0].finding.outcome.objective == pytest.approx(best, rel=1e-6)
+
+
+def test_structure_is_kept_by_the_model_of_every_class(table):
+    X, _, odds = table
+    y = np.digitize(odds, [-2, 2]) * 10
+    model = BackboneClassifier(2, groups=PAIRS, nonnegative=True, time_limit=3).fit(X, y)
+    assert len(model.models_) == 3
+    assert (model.coef_ >= 0).all()
+    assert {3, 100} <= set(model.models_[2].ids) <= {3, 50, 100, 101}
+    assert model.models_[0].ids.tolist() != model.models_[2].ids.tolist()
+
+
+@pytest.mark.parametrize("validation", [3, "ebic"])
+def test_the_number_of_groups_is_chosen(table, validation):
+    X, y, _ = table
+    given = {"groups": PAIRS, "validation": validation, "time_limit": 3}
+    model = BackboneClassifier([1, 3], gamma=[0.01, 0.1], **given).fit(X, y)
+    (fitted,) = model.fits_
+    assert len(fitted.finding.grid) == 4
+    assert fitted.n_nonzero == 3
+    assert model.support_.tolist() == sorted([*PAIRS[0], *PAIRS[1], *PAIRS[3]])
+
+
+def test_structure_with_weights_covariates_and_workers(table):
+    X, _, odds = table
+    rng = np.random.default_rng(4)
+    age = rng.normal(50, 10, N)
+    y = odds + 0.3 * (age - 50) + rng.logistic(size=N) > 0
+    extra = {"sample_weight": rng.integers(0, 3, N).astype(float), "covariates": age}
+    expected = BackboneClassifier(2, groups=PAIRS, nonnegative=True).fit(X, y, **extra)
+    assert {3, 100} <= set(expected.support_) <= {3, 50, 100, 101}
+    with local_cluster(2):
+        found = BackboneClassifier(2, groups=PAIRS, nonnegative=True).fit(X, y, **extra)
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+def test_groups_of_one_are_no_groups(table):
+    X, y, _ = table
+    plain, grouped = BackboneClassifier(3).fit(X, y), BackboneClassifier(3, groups=np.arange(P)).fit(X, y)
+    np.testing.assert_array_equal(plain.coef_, grouped.coef_)
+
+
 def test_separable_classes_have_a_finite_model(table):
     X, _, odds = table
     model = BackboneClassifier(4, gamma=1e6).fit(X, odds > 0)
@@ -163,6 +233,7 @@ def test_bad_input_is_named(table):
         BackboneClassifier(2).fit(X, np.full(N, "no"))
     with pytest.raises(ValueError, match="Unknown label type"):
         BackboneClassifier(2).fit(X, np.random.default_rng(0).normal(size=N))
-    for wrong in ({"nonnegative": True}, {"groups": [[1, 2]]}, {"subproblem": "rounding"}):
-        with pytest.raises(InvalidSettingError, match="regression"):
-            BackboneClassifier(2, **wrong).fit(X, y)
+    with pytest.raises(InvalidSettingError, match="regression"):
+        BackboneClassifier(2, subproblem="rounding").fit(X, y)
+    with pytest.raises(InvalidSettingError, match="groups and nonnegative need"):
+        BackboneClassifier(2, nonnegative=True, subproblem="elastic-net").fit(X, y)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from backbone_dask import BackboneRegressor
+from backbone_dask import BackboneClassifier, BackboneRegressor
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.launch.local import local_cluster
 from backbone_dask.problems.groups import find_groups
@@ -115,7 +115,18 @@ def test_bad_groups_are_named(given, complaint):
         groups(given)
 
 
+@pytest.mark.parametrize("estimator", [BackboneRegressor, BackboneClassifier])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_the_ridge_of_subproblems_is_not_that_of_the_model(table, estimator, nonnegative):
+    X, y = table
+    given = {"nonnegative": nonnegative, "gamma": 0.001}
+    one = estimator(2, **given).fit(X, y > 0)
+    other = estimator(2, **given, subproblem_gamma=10).fit(X, y > 0)
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-6)
+
+
 def test_what_does_not_go_together_is_refused(table):
-    for other in ({"subproblem": "elastic-net"}, {"subproblem_size": "grid"}):
-        with pytest.raises(InvalidSettingError, match="groups and nonnegative need"):
-            BackboneRegressor(2, nonnegative=True, **other).fit(*table)
+    wrong = {"subproblem": "elastic-net", "subproblem_size": "grid", "subproblem_gamma": "grid", "sample_fraction": 0.5}
+    for name, value in wrong.items():
+        with pytest.raises(InvalidSettingError, match=f"groups and nonnegative need .*{name}"):
+            BackboneRegressor(2, nonnegative=True, **{name: value}).fit(*table)
