@@ -41,6 +41,7 @@ class TreeSettings:
     n_subproblems : M, subproblems at the first level, halved at each further one.
     subproblem_depth : depths that a subproblem's tree chooses from; None is 2 to depth - 2.
     backbone_max : B_max, largest backbone that the reduced problem takes.
+    pricing_rounds : rounds in which columns that would improve the tree at one of its nodes join the backbone.
     sampling : how subproblems draw candidates: exponential, uniform, proportional or covering.
     patience : a level ends early after this many subproblems in a row that add nothing; None never ends early.
     exact : how the reduced problem is solved: local-search, dynamic-programming (pystreed) or mio (Pyomo and HiGHS).
@@ -63,6 +64,7 @@ class TreeSettings:
     n_subproblems: int = 10
     subproblem_depth: int | Sequence[int] | None = None
     backbone_max: int = 250
+    pricing_rounds: int = 3
     sampling: str = "exponential"
     patience: int | None = None
     exact: str = "local-search"
@@ -129,6 +131,7 @@ class TreeSettings:
                 self.patience is not None and self.patience < 1,
                 f"patience is {self.patience}; it must be at least 1, or None",
             ),
+            (self.pricing_rounds < 0, f"pricing_rounds is {self.pricing_rounds}; it must not be negative"),
             (self.seed < 0, f"seed is {self.seed}; it must not be negative"),
         ):
             if wrong:
@@ -150,6 +153,7 @@ class ResolvedTreeSettings:
     n_subproblems: int
     subproblem_depths: tuple[int, ...]
     backbone_max: int
+    pricing_rounds: int
     sampling: str
     patience: int | None
     exact: str
@@ -170,7 +174,7 @@ _CHOICES = {"screen": TREE_SCREENS, "exact": TREE_SOLVERS}
 _WORDS = {"min_bucket": "auto", "complexity": "auto"}
 _LISTS = ("depth", "min_bucket", "complexity", "subproblem_depth")
 _OPTIONAL = ("screen_size", "subproblem_depth", "patience", "n_thresholds")
-_WHOLE = (*_COUNTS, "depth", "screen_size", "subproblem_depth", "patience", "n_thresholds", "seed")
+_WHOLE = (*_COUNTS, "pricing_rounds", "depth", "screen_size", "subproblem_depth", "patience", "n_thresholds", "seed")
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class OneTree:
     seconds: float
 
     def __call__(self, work: Reduction) -> Reduced:
-        parts = _fit_of(work).at(self.goal).split(self.n_parts)
+        parts = fit_of(work).at(self.goal).split(self.n_parts)
         outcomes = solved(work, self.store, parts, self.seconds)
         best = min(outcomes, key=lambda outcome: outcome.objective)
         return best, ()
@@ -54,7 +55,7 @@ class KeptTrees:
     trees: dict[Goal, Tree] = field(default_factory=dict)
 
     def __call__(self, work: Reduction) -> Reduced:
-        fit = _fit_of(work)
+        fit = fit_of(work)
         firsts = [fit.at(goal).split(self.n_parts)[0] for goal in self.goals]
         outcomes = solved(work, self.store, firsts, self.seconds)
         self.trees = {goal: outcome.model for goal, outcome in zip(self.goals, outcomes, strict=True)}
@@ -63,8 +64,7 @@ class KeptTrees:
 
 def solved(work: Reduction, store: FeatureStore, fits: list[FitTree], seconds: float) -> list[Outcome[Tree]]:
     """The outcome of every fit on the backbone's columns, which a worker reads again as they are in the data."""
-    serve = supply(work.executor, store)
-    values = work.executor.submit(prepared_columns, serve(work.backbone), work.backbone, tree_values)
+    values = values_of(work, store)
     share = max(seconds * work.executor.n_workers / len(fits), LEAST_SECONDS)
     outcomes = []
     items = (([values], work.y, fit, work.warm_start, share) for fit in fits)
@@ -74,7 +74,13 @@ def solved(work: Reduction, store: FeatureStore, fits: list[FitTree], seconds: f
     return outcomes
 
 
-def _fit_of(work: Reduction) -> FitTree:
+def values_of(work: Reduction, store: FeatureStore) -> Any:
+    """A handle on the values of the backbone's columns."""
+    serve = supply(work.executor, store)
+    return work.executor.submit(prepared_columns, serve(work.backbone), work.backbone, tree_values)
+
+
+def fit_of(work: Reduction) -> FitTree:
     fit = work.problem.fit
     if not isinstance(fit, FitTree):
         raise TypeError(f"a tree is fitted by FitTree, not by {type(fit).__name__}")

@@ -14,6 +14,7 @@ from backbone_dask.algorithm.sampling import weights as samplings
 from backbone_dask.problems.linear import checked_target
 from backbone_dask.problems.tree import TreeTask, goals, tree_sampler, tree_values
 from backbone_dask.problems.tree_choice import OneTree, best_goal, draw_trainings, validation_curve
+from backbone_dask.problems.tree_extension import ExtendByPrice
 from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.protocols import Executor
 from backbone_dask.runtime.budget import Budget, plan, require_memory
@@ -114,9 +115,18 @@ class _Spine:
             executor=self.executor,
             screen=OneScreen(problem.screen),
             reduce=reduce,
+            extend=_extension(self.ready),
             journal=self.journal if name is None else self.journal.part(name),
             listen=self.listen,
         ).execute()
+
+
+def _extension(ready: TreePreparation) -> ExtendByPrice:
+    """Priced by a tree of the largest depth and buckets, whose splits are worth a few samples each."""
+    settings = ready.settings
+    middle = settings.complexities[(len(settings.complexities) - 1) // 2]
+    pilot = Goal(settings.depths[-1], settings.min_buckets[-1], middle)
+    return ExtendByPrice(ready.store, pilot, settings.pricing_rounds, settings.backbone_max, settings.time_limit)
 
 
 def _fitted(ready: TreePreparation, goal: Goal, finding: Finding) -> FittedTree:

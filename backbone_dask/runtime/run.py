@@ -48,12 +48,22 @@ class Reduction:
     """What the reduced fit is made from: handles on the backbone's columns and on what they explain."""
 
     executor: Executor
+    held: Survivors
     backbone: CandidateIds
     columns: list[Any]
     y: Any
     problem: Problem[Any]
     warm_start: CandidateIds
     listen: Listener
+
+
+Extend = Callable[[Reduction, LevelRecord], Iterator[LevelRecord]]
+"""From the backbone of the last level to those of further ones, which look at every survivor again."""
+
+
+def no_extension(work: Reduction, last: LevelRecord) -> Iterator[LevelRecord]:
+    """The paper's method: the backbone is what the subproblems found."""
+    return iter(())
 
 
 Reduced = tuple[Outcome[Any], tuple[Any, ...]]
@@ -99,6 +109,7 @@ class Run:
     executor: Executor
     screen: ScreenPhase
     reduce: ReducePhase
+    extend: Extend = no_extension
     journal: Journal = field(default_factory=NoJournal)
     listen: Listener = silent
     seconds: dict[str, float] = field(default_factory=dict)
@@ -109,6 +120,7 @@ class Run:
         screening = self._screen(serve)
         held = self._compact(serve, screening.candidates)
         levels = self._levels(screening, held, y)
+        levels += self._extended(levels[-1], held, y)
         outcome, grid = self._reduce(levels[-1], held, y)
         return Finding(screening, levels, outcome, grid, self.seconds)
 
@@ -165,15 +177,25 @@ class Run:
         columns = held.columns(subproblem.candidates)
         return subproblem, columns, y, problem.fit_subproblem, problem.extract_relevant
 
+    def _extended(self, last: LevelRecord, held: Survivors, y: Any) -> tuple[LevelRecord, ...]:
+        records = []
+        with self._timed("extend"):
+            for record in self.extend(self._reduction(last, held, y), last):
+                self.journal.keep_level(record)
+                records.append(record)
+        return tuple(records)
+
     def _reduce(self, last: LevelRecord, held: Survivors, y: Any) -> Reduced:
-        backbone = last.backbone
         with self._timed("reduced"):
-            self.listen(Event("reduced", 0, 1, "fit", f"{backbone.size} features in the backbone"))
-            problem = self.problem.restricted(backbone)
-            work = Reduction(self.executor, backbone, held.columns(backbone), y, problem, warm_start(last), self.listen)
-            outcome, grid = self.reduce(work)
+            self.listen(Event("reduced", 0, 1, "fit", f"{last.backbone.size} features in the backbone"))
+            outcome, grid = self.reduce(self._reduction(last, held, y))
             self.listen(Event("reduced", 1, 1, "fit", f"gap {outcome.gap:.2%}"))
         return outcome, grid
+
+    def _reduction(self, last: LevelRecord, held: Survivors, y: Any) -> Reduction:
+        backbone = last.backbone
+        problem, columns = self.problem.restricted(backbone), held.columns(backbone)
+        return Reduction(self.executor, held, backbone, columns, y, problem, warm_start(last), self.listen)
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:

@@ -85,8 +85,12 @@ class Tree:
 
     def leaves(self, X: NDArray[Any]) -> Ints:
         """The leaf that every sample of X (rows, samples) ends in."""
-        at = np.zeros(X.shape[1], np.int64)
-        moving = np.flatnonzero(self.is_split[at])
+        return self.leaves_from(np.zeros(X.shape[1], np.int64), X)
+
+    def leaves_from(self, start: Ints, X: NDArray[Any]) -> Ints:
+        """The leaf that every sample ends in if it starts at a node of its own; -1 stays -1."""
+        at = start.copy()
+        moving = np.flatnonzero((at != LEAF) & self.is_split[at])
         while moving.size:
             node = at[moving]
             right = self._sums_of_split(X, node, moving) > self.thresholds[node]
