@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from backbone_dask.algorithm.advice import recommend as recommend
     from backbone_dask.estimators import BackboneClassifier as BackboneClassifier
     from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
+    from backbone_dask.estimators import BackboneTreeClassifier as BackboneTreeClassifier
     from backbone_dask.estimators.screening import screen as screen
+    from backbone_dask.report.tree_svg import tree_svg as tree_svg
     from backbone_dask.store import FeatureStore as FeatureStore
     from backbone_dask.store import open_store as open_store
     from backbone_dask.store import write_store as write_store
@@ -19,20 +21,24 @@ __version__ = "0.1.0"
 _HOMES = {
     "BackboneClassifier": "backbone_dask.estimators",
     "BackboneRegressor": "backbone_dask.estimators",
+    "BackboneTreeClassifier": "backbone_dask.estimators",
     "FeatureStore": "backbone_dask.store",
     "open_store": "backbone_dask.store",
     "recommend": "backbone_dask.algorithm.advice",
     "screen": "backbone_dask.estimators.screening",
+    "tree_svg": "backbone_dask.report.tree_svg",
     "write_store": "backbone_dask.store",
 }
 __all__ = [
     "BackboneClassifier",
     "BackboneRegressor",
+    "BackboneTreeClassifier",
     "FeatureStore",
     "__version__",
     "open_store",
     "recommend",
     "screen",
+    "tree_svg",
     "write_store",
 ]
 

@@ -2,5 +2,6 @@
 
 from backbone_dask.estimators.classifier import BackboneClassifier
 from backbone_dask.estimators.regressor import BackboneRegressor
+from backbone_dask.estimators.tree import BackboneTreeClassifier
 
-__all__ = ["BackboneClassifier", "BackboneRegressor"]
+__all__ = ["BackboneClassifier", "BackboneRegressor", "BackboneTreeClassifier"]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.model import LinearModel, Terms
+from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds
 
@@ -24,13 +25,20 @@ def predict_store(model: LinearModel, store: FeatureStore, covariates: Any = Non
     return np.asarray(model.intercept + model.support(_columns(model.support, store)) + tied + beside @ model.beside)
 
 
-def _columns(terms: Terms, store: FeatureStore) -> Columns:
+def tree_shares(model: TreeModel, store: FeatureStore) -> NDArray[np.float64]:
+    """The share of every class for every sample of the store (samples, classes). Only columns of the tree are read."""
+    if not model.ids.size:
+        return np.tile(model.tree.sums[0] / model.tree.sums[0].sum(), (store.n_samples, 1))
+    return model.shares(_columns(model, store))
+
+
+def _columns(terms: Terms | TreeModel, store: FeatureStore) -> Columns:
     ids = store.find(list(terms.names)) if store.named else _positions(terms, store)
     order = np.argsort(ids)
     return store.gather(ids[order])[np.argsort(order)]
 
 
-def _positions(terms: Terms, store: FeatureStore) -> CandidateIds:
+def _positions(terms: Terms | TreeModel, store: FeatureStore) -> CandidateIds:
     if terms.ids.size and terms.ids.max() >= store.n_features:
         raise InvalidDataError(
             f"the model uses feature {terms.ids.max()}, but {store.location} has only {store.n_features} features"

@@ -38,6 +38,16 @@ class TreeModel:
         sums = self.tree.sums[self.tree.leaves(values)]
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
+    def importances(self) -> NDArray[np.float64]:
+        """The share of each of `ids` in the fall of the Gini impurity; a split of several features shares it out."""
+        tree, found = self.tree, np.zeros(self.ids.size)
+        totals = tree.sums.sum(axis=1)
+        purity = (tree.sums**2).sum(axis=1) / np.maximum(totals, np.finfo(float).tiny)
+        for node in np.flatnonzero(tree.is_split):
+            rows = tree.features[node][tree.features[node] != LEAF]
+            found[rows] += (purity[tree.left[node]] + purity[tree.right[node]] - purity[node]) / rows.size
+        return found / found.sum() if found.sum() > 0 else found
+
     def nested(self, node: int = 0) -> dict[str, Any]:
         """The tree from a node on as plain data: a split holds the two sides, `left` where it is true."""
         tree = self.tree

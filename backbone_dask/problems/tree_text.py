@@ -31,16 +31,16 @@ def condition(model: TreeModel, node: int, decimals: int) -> str:
     return f"{' '.join(words)} <= {tree.thresholds[node]:.{decimals}g}"
 
 
-def verdict(model: TreeModel, node: int, names: Sequence[str]) -> str:
-    """The class of a leaf, its share there, and the weight that it has."""
+def leaf_words(model: TreeModel, node: int) -> str:
+    """The share of a leaf's class, and the weight that the leaf has."""
     sums = model.tree.sums[node]
-    return f"{names[int(sums.argmax())]} ({sums.max() / sums.sum():.0%} of {sums.sum():g})"
+    return f"{sums.max() / sums.sum():.0%} of {sums.sum():g}"
 
 
 def _lines(model: TreeModel, names: Sequence[str], decimals: int, node: int, indent: str) -> Iterator[str]:
     tree = model.tree
     if tree.left[node] == LEAF:
-        yield f"{indent}class {verdict(model, node, names)}"
+        yield f"{indent}class {names[int(tree.choices[node])]} ({leaf_words(model, node)})"
         return
     asked = condition(model, node, decimals)
     yield f"{indent}if {asked}"

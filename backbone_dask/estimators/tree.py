@@ -1,0 +1,167 @@
+"""Optimal classification trees with the scikit-learn contract."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.estimators.execution import chosen_executor
+from backbone_dask.estimators.table import TableEstimator, seed_of
+from backbone_dask.problems.prediction import tree_shares
+from backbone_dask.problems.tree_fitting import FittedTree, fit_tree, prepare_tree
+from backbone_dask.problems.tree_text import export_text
+from backbone_dask.tree_settings import TreeSettings
+
+
+class BackboneTreeClassifier(ClassifierMixin, TableEstimator):
+    """A single readable tree on tables with very many columns, by the backbone method.
+
+    Greedy trees on samples of the columns name the backbone; the tree that is then searched for on the backbone
+    minimises the misclassified share + complexity * splits.
+
+    Parameters
+    ----------
+    depth : int or list of int
+        Most splits on a path. A list is chosen from on validation samples.
+    min_bucket : float, list of float or "auto"
+        Least weight of a leaf. A list or "auto" is chosen from on validation samples.
+    complexity : float, list of float or "auto"
+        Share of the samples that a split must get right to be worth it. A list or "auto" is chosen from.
+    split_features : int
+        Most features in one split; above 1 splits are sparse hyperplanes.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, which multiply the sample weights.
+    validation, screen, screen_size, subproblem_fraction, n_subproblems, subproblem_depth, backbone_max, \
+pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width, time_limit
+        See :class:`backbone_dask.tree_settings.TreeSettings`. A screen looks at one column at a time, and can drop a
+        feature that acts only together with others; screen="none" keeps every column.
+    missing : "refuse" or "mean"
+        What stands for NaN.
+    executor : "auto", "serial" or "dask"
+        "dask" runs on the active Dask client, "auto" does so where there is one. The answer is the same.
+    random_state : int, RandomState or None
+        Seed of every draw; None draws a new one for every fit.
+
+    Attributes
+    ----------
+    classes_ : array, the labels.
+    tree_ : TreeModel
+        The tree; `tree_.nested()` is plain data, `export_text()` words.
+    support_ : array of int
+        Ids of the features that the tree splits on, sorted.
+    backbone_ : array of int
+        Ids of the features that the tree was searched on.
+    objective_, bound_, gap_, termination_
+        What the search found on the backbone, what is proven of it, and why it stopped.
+    depth_, min_bucket_, complexity_ : what was chosen.
+    validation_curve_ : tuple of TreePoint
+        Errors of every depth, bucket and complexity that was tried.
+    levels_ : tuple of LevelRecord
+    feature_importances_ : array (features,)
+        The share of each feature in the fall of the Gini impurity.
+    """
+
+    def __init__(
+        self,
+        depth: Any = 5,
+        *,
+        min_bucket: Any = "auto",
+        complexity: Any = "auto",
+        split_features: int = 1,
+        class_weight: Any = None,
+        validation: Any = 0.7,
+        screen: str = "entropy",
+        screen_size: int | None = None,
+        subproblem_fraction: float = 0.5,
+        n_subproblems: int = 10,
+        subproblem_depth: Any = None,
+        backbone_max: int = 250,
+        pricing_rounds: int = 3,
+        sampling: str = "exponential",
+        patience: int | None = None,
+        exact: str = "local-search",
+        n_thresholds: int | None = None,
+        n_starts: int = 4,
+        search_width: int = 32,
+        time_limit: float = 300.0,
+        missing: str = "refuse",
+        executor: str = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        self._take(locals())
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BackboneTreeClassifier:
+        """Fit to a samples x features table, a FeatureStore, or the path of one.
+
+        For a store `y` may also be the name of a target, or None where the store has only one.
+        """
+        store, labels = self._training_data(X, y)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if self.classes_.size < 2:
+            raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
+        weights = self._weights(labels, sample_weight)
+        ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=weights)
+        return self._keep(fit_tree(ready, chosen_executor(self.executor)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The share of every class in the leaf of every sample, shape (samples, classes)."""
+        check_is_fitted(self)
+        return tree_shares(self.tree_, self._table(X, reset=False))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels, shape (samples,)."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def export_text(self, decimals: int = 3) -> str:
+        """The tree in words, one line a node."""
+        check_is_fitted(self)
+        return export_text(self.tree_, self.classes_.tolist(), decimals)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        dense = np.zeros(self.n_features_in_)
+        dense[self.support_] = self.tree_.importances()
+        return dense
+
+    def get_depth(self) -> int:
+        """The most splits on a path of the tree."""
+        check_is_fitted(self)
+        return self.tree_.tree.depth
+
+    def get_n_leaves(self) -> int:
+        check_is_fitted(self)
+        return self.tree_.tree.n_splits + 1
+
+    def _settings(self) -> TreeSettings:
+        own = {field.name for field in fields(TreeSettings)} - {"seed"}
+        return TreeSettings(**{name: getattr(self, name) for name in own}, seed=seed_of(self.random_state))
+
+    def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
+        if self.class_weight is None:
+            return sample_weight
+        by_class = compute_sample_weight(self.class_weight, labels)
+        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+
+    def _keep(self, fitted: FittedTree) -> BackboneTreeClassifier:
+        outcome = fitted.finding.outcome
+        self.tree_ = fitted.model
+        self.support_ = fitted.model.ids
+        self.backbone_ = fitted.finding.backbone
+        self.levels_ = fitted.finding.levels
+        self.n_constant_ = fitted.finding.screening.n_constant
+        self.objective_, self.bound_, self.gap_ = outcome.objective, outcome.bound, outcome.gap
+        self.termination_ = outcome.termination
+        self.depth_, self.min_bucket_ = fitted.goal.depth, fitted.goal.min_bucket
+        self.complexity_ = fitted.goal.complexity
+        self.validation_curve_ = fitted.finding.grid
+        return self
