@@ -1,0 +1,96 @@
+"""What the exact tree solvers share: a start by local search, an early end, the better of two trees, a safe bound."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.tree_splits import Splits
+from backbone_dask.exact.tree_verdict import tree_verdict
+from backbone_dask.trees.goal import Goal
+from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.table import TreeTable
+from backbone_dask.trees.tree import Ints, Tree, from_heap
+from backbone_dask.values import Outcome, Termination
+
+# Counts of samples are whole numbers, whatever the rounding of shares.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduced:
+    """The tree problem whose thresholds are the cuts of a table, and the tree to begin with, on the codes."""
+
+    table: TreeTable
+    labels: Labels
+    goal: Goal
+    splits: Splits
+    start: Tree
+    floor: float
+
+    def tree(self, heap: Ints) -> Tree:
+        """The tree on the codes whose node t has split `heap[t]`, or is a leaf if that is -1."""
+        features = np.where(heap >= 0, self.splits.rows[heap], -1)
+        cuts = np.where(heap >= 0, self.splits.cuts[heap], 0)
+        return from_heap(features, cuts, self.table.codes, self.labels)
+
+    def better(self, *trees: Tree) -> Tree:
+        """The best of `start` and of those trees that are allowed; of equals the first."""
+        return min((self.start, *filter(self.goal.allows, trees)), key=self.goal.objective)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """The best tree on the codes, a lower bound for the reduced problem, and what it took."""
+
+    tree: Tree
+    bound: float
+    ended: Termination
+    rounds: int
+
+
+def solve_reduced(
+    table: TreeTable,
+    labels: Labels,
+    goal: Goal,
+    search: TreeSearch,
+    prove: Callable[[Reduced, float], Finding],
+    *,
+    seconds: float,
+) -> Outcome[Tree]:
+    """Search for a tree on the cuts, then `prove(problem, deadline)` unless there is nothing left to prove."""
+    began = time.monotonic()
+    splits = Splits.of(table, labels, goal)
+    start, _ = search.on_codes(table, labels, goal, deadline=began + seconds)
+    floor = goal.floor(splits.right, labels.take(splits.present))
+    problem = Reduced(table, labels, goal, splits, start, floor)
+    found = Finding(start, floor, Termination.PROVEN, 0)
+    if goal.objective(start) > floor:
+        found = prove(problem, began + seconds)
+    tree, bound = table.in_units(found.tree), max(found.bound, floor)
+    return tree_verdict(tree, goal, bound, found.ended, found.rounds, began)
+
+
+def sample_counts(labels: Labels) -> Ints | None:
+    """How often every sample counts, as small whole numbers; None if weights have no common measure."""
+    present = labels.weights[labels.weights > 0]
+    if np.ptp(present) == 0:
+        return np.asarray(labels.weights > 0, np.int64)
+    if (labels.weights != np.round(labels.weights)).any():
+        return None
+    whole = labels.weights.astype(np.int64)
+    return whole // np.gcd.reduce(whole)
+
+
+def least_attainable(bound: float, goal: Goal, n_counts: int) -> float:
+    """The least objective that some tree may have and that is not below `bound`, if errors are counts of `n_counts`."""
+    values = []
+    for splits in range(2**goal.depth):
+        errors = max(math.ceil((bound - goal.complexity * splits) * n_counts - _ROUNDING), 0)
+        values.append(goal.complexity * splits + errors / n_counts)
+    return min(values)
