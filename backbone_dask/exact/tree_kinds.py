@@ -40,7 +40,7 @@ class Kinds:
 
     @property
     def size(self) -> int:
-        return self.right.shape[1]
+        return int(self.right.shape[1])
 
     @property
     def weights(self) -> Floats:

@@ -8,6 +8,7 @@ leaf of its class. Only splits and classes have to be whole numbers: with them f
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pyomo.core.expr import LinearExpression
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.exact.highs import OPTIONS, TOLERANCE, QuietHighs, own_turn
 from backbone_dask.exact.tree_kinds import Kinds, start_heap
-from backbone_dask.exact.tree_proof import Finding, Reduced, least_attainable, sample_counts, solve_reduced
+from backbone_dask.exact.tree_proof import Finding, Reduced, solve_reduced
 from backbone_dask.exact.tree_search import TreeSearch
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
@@ -63,11 +64,8 @@ def _prove(problem: Reduced, deadline: float) -> Finding:
         model = _FlowModel(problem, kinds)
         heap, bound = model.solve(deadline)
     trees = [] if heap is None else [problem.tree(heap)]
-    counts = sample_counts(problem.labels)
-    if counts is not None:
-        bound = least_attainable(bound, problem.goal, int(counts.sum()))
     ended = Termination.TIME_LIMIT if time.monotonic() >= deadline else Termination.ROUND_LIMIT
-    return Finding(problem.better(*trees), bound, ended, 1)
+    return Finding(problem.better(*trees), float(problem.attainable(bound).min()), ended, 1)
 
 
 def _refuse_too_large(problem: Reduced, kinds: Kinds) -> None:
@@ -76,9 +74,9 @@ def _refuse_too_large(problem: Reduced, kinds: Kinds) -> None:
     entries = kinds.size * 2**depth * (n_splits // 2 + 3 + depth)
     if entries > MOST_ENTRIES:
         raise InvalidSettingError(
-            f"{n_splits} splits, {kinds.size} different samples and depth {depth} make a mixed-integer problem of about "
-            f"{entries:.1e} entries, more than {MOST_ENTRIES:.0e}; use fewer thresholds, fewer features, less depth, "
-            f"or another solver (local search, dynamic programming)"
+            f"{n_splits} splits, {kinds.size} different samples and depth {depth} make a mixed-integer problem of "
+            f"about {entries:.1e} entries, more than {MOST_ENTRIES:.0e}; use fewer thresholds, fewer features, "
+            f"less depth, or another solver (local search, dynamic programming)"
         )
 
 
@@ -94,7 +92,9 @@ class _FlowModel:
         n_columns = len(self.nodes) * len(self.columns)
         n_columns += len(self.leaves) * (n_classes + kinds.size + len(self.groups))
         self.allowance = (n_columns + 2) * TOLERANCE
-        self.unit = 2.0 * (n_columns + 2)
+        # Whole numbers, where weights have a common measure, let HiGHS see that objectives lie on a grid.
+        measure = problem.n_counts or 1
+        self.unit = float(measure * math.ceil(2 * (n_columns + 2) / measure))
         self.model = self._variables()
         self._constrain()
         self._set_start()
@@ -130,11 +130,15 @@ class _FlowModel:
         self._one_path_a_kind()
         self._right_where_the_class_is()
         self._full_buckets()
-        goal, share = self.problem.goal, self.unit / self.problem.labels.total
-        cost = _sum(self.model.split.values(), goal.complexity * self.unit)
-        gain = [-share * weight for weight in self.kinds.group_weights.tolist() for _ in self.leaves]
-        errors = LinearExpression(constant=self.unit, linear_coefs=gain, linear_vars=list(self.model.right.values()))
+        cost = _sum(self.model.split.values(), self.problem.goal.complexity * self.unit)
+        gains = [-gain for gain in self._gains().tolist() for _ in self.leaves]
+        errors = LinearExpression(constant=self.unit, linear_coefs=gains, linear_vars=list(self.model.right.values()))
         self.model.objective = pyo.Objective(expr=cost + errors)
+
+    def _gains(self) -> Floats:
+        """What getting a group right is worth."""
+        gains = self.kinds.group_weights * (self.unit / self.problem.labels.total)
+        return gains if self.problem.n_counts is None else np.round(gains)
 
     def _splits_of(self, node: int) -> list[Any]:
         return [self.model.split[node, column] for column in self.columns]
@@ -144,8 +148,6 @@ class _FlowModel:
         for node in self.nodes[1:]:
             parent = (node - 1) // 2
             self.model.rows.add(_sum(self._splits_of(node)) - _sum(self._splits_of(parent)) <= 0)
-            for column in self.columns:
-                self.model.rows.add(self.model.split[node, column] + self.model.split[parent, column] <= 1)
 
     def _one_path_a_kind(self) -> None:
         for kind, goes_right in enumerate(self.kinds.right.T):

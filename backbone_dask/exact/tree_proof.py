@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +10,11 @@ import numpy as np
 
 from backbone_dask.exact.tree_search import TreeSearch
 from backbone_dask.exact.tree_splits import Splits
-from backbone_dask.exact.tree_verdict import tree_verdict
+from backbone_dask.exact.tree_verdict import closed, tree_verdict
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable
-from backbone_dask.trees.tree import Ints, Tree, from_heap
+from backbone_dask.trees.tree import Floats, Ints, Tree, from_heap
 from backbone_dask.values import Outcome, Termination
 
 # Counts of samples are whole numbers, whatever the rounding of shares.
@@ -42,6 +41,23 @@ class Reduced:
     def better(self, *trees: Tree) -> Tree:
         """The best of `start` and of those trees that are allowed; of equals the first."""
         return min((self.start, *filter(self.goal.allows, trees)), key=self.goal.objective)
+
+    @property
+    def n_counts(self) -> int | None:
+        """The sum of `sample_counts`."""
+        counts = sample_counts(self.labels)
+        return None if counts is None else int(counts.sum())
+
+    def attainable(self, bound: float) -> Floats:
+        """For every number of splits, the least objective that a tree may have if none is below `bound`.
+
+        Where weights have a common measure, mistakes are whole numbers.
+        """
+        prices = self.goal.complexity * np.arange(2**self.goal.depth)
+        shares, measure = np.maximum(bound - prices, 0.0), self.n_counts
+        if measure is not None:
+            shares = np.maximum(np.ceil(shares * measure - _ROUNDING), 0.0) / measure
+        return np.asarray(prices + shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +86,7 @@ def solve_reduced(
     floor = goal.floor(splits.right, labels.take(splits.present))
     problem = Reduced(table, labels, goal, splits, start, floor)
     found = Finding(start, floor, Termination.PROVEN, 0)
-    if goal.objective(start) > floor:
+    if not closed(goal.objective(start), floor):
         found = prove(problem, began + seconds)
     tree, bound = table.in_units(found.tree), max(found.bound, floor)
     return tree_verdict(tree, goal, bound, found.ended, found.rounds, began)
@@ -84,13 +100,4 @@ def sample_counts(labels: Labels) -> Ints | None:
     if (labels.weights != np.round(labels.weights)).any():
         return None
     whole = labels.weights.astype(np.int64)
-    return whole // np.gcd.reduce(whole)
-
-
-def least_attainable(bound: float, goal: Goal, n_counts: int) -> float:
-    """The least objective that some tree may have and that is not below `bound`, if errors are counts of `n_counts`."""
-    values = []
-    for splits in range(2**goal.depth):
-        errors = max(math.ceil((bound - goal.complexity * splits) * n_counts - _ROUNDING), 0)
-        values.append(goal.complexity * splits + errors / n_counts)
-    return min(values)
+    return np.asarray(whole // np.gcd.reduce(whole))

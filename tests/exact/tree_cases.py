@@ -39,7 +39,9 @@ def draw_case(seed: int, *, depth: int | None = None, weights: tuple[str, ...] =
     classes = np.where(noise, rng.integers(0, n_classes, n), signal)
     labels = Labels(classes.astype(np.int64), draw_weights(rng, str(rng.choice(weights)), n), n_classes)
     bucket = float(rng.choice([0.0, 1.0, 2.5, 0.2 * labels.total]))
-    goal = Goal(int(rng.integers(1, 3)) if depth is None else depth, bucket, float(rng.choice([0.0, 0.01, 0.0375, 0.1])))
+    goal = Goal(
+        int(rng.integers(1, 3)) if depth is None else depth, bucket, float(rng.choice([0.0, 0.01, 0.0375, 0.1]))
+    )
     return TreeCase(TreeTable.of(values, int(rng.integers(2, 6))), labels, goal)
 
 
@@ -76,7 +78,5 @@ def brute_force(case: TreeCase) -> float:
 def greedy(case: TreeCase) -> Tree:
     """The greedy tree, pruned for the same goal."""
     goal = case.goal
-    tree = grow(
-        case.table.codes, case.labels, n_bins=case.table.n_bins, depth=goal.depth, min_bucket=goal.min_bucket
-    )
+    tree = grow(case.table.codes, case.labels, n_bins=case.table.n_bins, depth=goal.depth, min_bucket=goal.min_bucket)
     return tree.pruned(pruned_at(tree, tree.is_split, goal.complexity))
