@@ -13,6 +13,7 @@ from backbone_dask.exact.tree_splits import Splits
 from backbone_dask.exact.tree_verdict import closed, tree_verdict
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.pruning import pruned_at
 from backbone_dask.trees.table import TreeTable
 from backbone_dask.trees.tree import Floats, Ints, Tree, from_heap
 from backbone_dask.values import Outcome, Termination
@@ -39,8 +40,9 @@ class Reduced:
         return from_heap(features, cuts, self.table.codes, self.labels)
 
     def better(self, *trees: Tree) -> Tree:
-        """The best of `start` and of those trees that are allowed; of equals the first."""
-        return min((self.start, *filter(self.goal.allows, trees)), key=self.goal.objective)
+        """The best of `start` and of those trees that are allowed, without useless splits; of equals the first."""
+        pruned = (tree.pruned(pruned_at(tree, tree.is_split, self.goal.complexity)) for tree in trees)
+        return min((self.start, *filter(self.goal.allows, pruned)), key=self.goal.objective)
 
     @property
     def n_counts(self) -> int | None:
