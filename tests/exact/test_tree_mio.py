@@ -79,9 +79,9 @@ def test_without_time_it_is_local_search_with_an_honest_bound(seconds: float) ->
     assert case.goal.floor(case.table.codes, case.labels) - 1e-12 <= outcome.bound < outcome.objective
 
 
-def flow_model(case: TreeCase) -> _FlowModel:
+def flow_model(case: TreeCase, start: Tree) -> _FlowModel:
     splits = Splits.of(case.table, case.labels, case.goal)
-    problem = Reduced(case.table, case.labels, case.goal, splits, on_codes(case, (0,)), floor=0.0)
+    problem = Reduced(case.table, case.labels, case.goal, splits, start, floor=0.0)
     return _FlowModel(problem, Kinds.of(splits, case.labels))
 
 
@@ -95,23 +95,25 @@ def broken_rows(model: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("turned", [(), (0,), (1,), (0, 1)])
-def test_local_search_is_a_feasible_start_whichever_way_its_splits_turn(turned: tuple[int, ...]) -> None:
-    """Some rows come first turned round: the start uses one of a pair of splits, the model has the other."""
+def test_a_start_is_feasible_whichever_way_its_splits_turn(turned: tuple[int, ...]) -> None:
+    """The start uses the last three rows; the model has the first three, which are the same, some turned round."""
     rng = np.random.default_rng(4)
-    rows = rng.standard_normal((3, 40))
-    classes = ((rows[0] > 0) ^ (rows[1] > 0.5)).astype(int)
+    rows = rng.integers(0, 5, (3, 40)).astype(np.float64)
+    labels, goal = labels_of(np.where(rows[0] > 2, rows[1] > 1, rows[2] > 2)), Goal(3, 2.0, 0.01)
+    tree = on_codes(TreeCase(TreeTable.of(rows, 5), labels, goal), (0,))
     values = np.concatenate([rows * np.where(np.isin([[0], [1], [2]], turned), -1, 1), rows])
-    case = TreeCase(TreeTable.of(values, 5), labels_of(classes), Goal(3, 2.0, 0.01))
-    flow = flow_model(case)
-    assert flow.problem.start.n_splits >= 3
+    start = replace(tree, features=np.where(tree.features >= 0, tree.features + 3, -1))
+    flow = flow_model(TreeCase(TreeTable.of(values, 5), labels, goal), start)
+    assert start.n_splits >= 3
+    assert flow.problem.splits.rows.max() < 3
     assert broken_rows(flow.model) == []
-    assert pyo.value(flow.model.objective) / flow.unit == pytest.approx(case.goal.objective(flow.problem.start))
+    assert pyo.value(flow.model.objective) / flow.unit == pytest.approx(goal.objective(start))
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(14) if seed != 10])
 def test_the_start_of_any_problem_with_splits_is_feasible(seed: int) -> None:
     case = draw_case(seed + 320, weights=("equal", "whole", "any")[seed % 3])
-    flow = flow_model(case)
+    flow = flow_model(case, on_codes(case, (0,)))
     assert broken_rows(flow.model) == []
     assert pyo.value(flow.model.objective) / flow.unit == pytest.approx(case.goal.objective(flow.problem.start))
 
