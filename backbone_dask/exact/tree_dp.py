@@ -64,8 +64,8 @@ def _refuse(labels: Labels, goal: Goal) -> None:
     counts = sample_counts(labels)
     if counts is None:
         raise InvalidSettingError(
-            "dynamic programming takes equal or whole-number sample weights; round them, or use another solver "
-            "(local search, mixed-integer optimisation)"
+            "dynamic programming takes equal or whole-number sample weights, and no large ones; round them, or use "
+            "another solver (local search, mixed-integer optimisation)"
         )
     if counts.sum() > MOST_SAMPLES:
         raise InvalidSettingError(

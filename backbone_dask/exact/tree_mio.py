@@ -12,10 +12,11 @@ import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.contrib.appsi.base import TerminationCondition
 from pyomo.core.expr import LinearExpression
 
 from backbone_dask.errors import InvalidSettingError
@@ -32,6 +33,8 @@ from backbone_dask.values import Outcome, Termination
 MOST_ENTRIES = 400_000
 """Of the constraint matrix. To build as many takes two seconds; to prove a tenth of them, an hour may be too short."""
 _PROBLEM = "the tree problem"
+_MOST_WHOLE = 100_000
+"""Larger numbers would be beyond the solver's tolerances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,9 @@ def _prove(problem: Reduced, deadline: float) -> Finding:
     with own_turn(deadline - time.monotonic(), _PROBLEM) as granted:
         if not granted:
             return Finding(problem.start, problem.floor, Termination.TIME_LIMIT, 0)
-        model = _FlowModel(problem, kinds)
-        heap, bound = model.solve(deadline)
+        heap, bound, finished = _FlowModel(problem, kinds).solve(deadline)
     trees = [] if heap is None else [problem.tree(heap)]
-    ended = Termination.TIME_LIMIT if time.monotonic() >= deadline else Termination.ROUND_LIMIT
+    ended = Termination.PROVEN if finished else Termination.TIME_LIMIT
     return Finding(problem.better(*trees), float(problem.attainable(bound).min()), ended, 1)
 
 
@@ -80,6 +82,14 @@ def _refuse_too_large(problem: Reduced, kinds: Kinds) -> None:
         )
 
 
+class _Answer(NamedTuple):
+    """The best tree that was met, as a heap of splits; a bound for all trees; and whether the solve came to its end."""
+
+    heap: Ints | None
+    bound: float
+    finished: bool
+
+
 class _FlowModel:
     """Shares of the weight are multiplied by `unit`, so that what tolerances can hide is below 1e-9 of it."""
 
@@ -93,7 +103,9 @@ class _FlowModel:
         n_columns += len(self.leaves) * (n_classes + kinds.size + len(self.groups))
         self.allowance = (n_columns + 2) * TOLERANCE
         # Whole numbers, where weights have a common measure, let HiGHS see that objectives lie on a grid.
-        measure = problem.n_counts or 1
+        n_counts = problem.n_counts
+        self.whole = n_counts is not None and n_counts <= _MOST_WHOLE
+        measure = n_counts if n_counts is not None and self.whole else 1
         self.unit = float(measure * math.ceil(2 * (n_columns + 2) / measure))
         self.model = self._variables()
         self._constrain()
@@ -108,16 +120,16 @@ class _FlowModel:
         model.rows = pyo.ConstraintList()
         return model
 
-    def solve(self, deadline: float) -> tuple[Ints | None, float]:
-        """The best tree that was met, as a heap of splits, and a bound for all trees."""
+    def solve(self, deadline: float) -> _Answer:
         solver = QuietHighs.of(self.model, OPTIONS)
         results = solver.run(seconds=deadline - time.monotonic(), mip_gap=0.0, problem=_PROBLEM)
         bound = results.best_objective_bound
         share = -np.inf if bound is None else (bound - self.allowance) / self.unit
-        if results.best_feasible_objective is None:
-            return None, share
-        values = solver.get_primals(list(self.model.split.values())).values()
-        return self._heap(np.array(list(values))), share
+        heap = None
+        if results.best_feasible_objective is not None:
+            values = solver.get_primals(list(self.model.split.values())).values()
+            heap = self._heap(np.array(list(values)))
+        return _Answer(heap, share, results.termination_condition is TerminationCondition.optimal)
 
     def _heap(self, values: Floats) -> Ints:
         heap = np.full(2 * len(self.leaves) - 1, -1)
@@ -138,7 +150,7 @@ class _FlowModel:
     def _gains(self) -> Floats:
         """What getting a group right is worth."""
         gains = self.kinds.group_weights * (self.unit / self.problem.labels.total)
-        return gains if self.problem.n_counts is None else np.round(gains)
+        return np.round(gains) if self.whole else gains
 
     def _splits_of(self, node: int) -> list[Any]:
         return [self.model.split[node, column] for column in self.columns]

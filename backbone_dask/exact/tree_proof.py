@@ -20,6 +20,9 @@ from backbone_dask.values import Outcome, Termination
 
 # Counts of samples are whole numbers, whatever the rounding of shares.
 _ROUNDING = 1e-6
+# Up to here shares of the weight, in double precision, tell any two counts apart.
+_MOST_COUNTS = 10**7
+_LARGEST_WEIGHT = 2.0**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,11 +98,12 @@ def solve_reduced(
 
 
 def sample_counts(labels: Labels) -> Ints | None:
-    """How often every sample counts, as small whole numbers; None if weights have no common measure."""
+    """How often every sample counts, as small whole numbers; None if weights have no common measure, or a tiny one."""
     present = labels.weights[labels.weights > 0]
     if np.ptp(present) == 0:
         return np.asarray(labels.weights > 0, np.int64)
-    if (labels.weights != np.round(labels.weights)).any():
+    if (labels.weights != np.round(labels.weights)).any() or labels.total > _LARGEST_WEIGHT:
         return None
     whole = labels.weights.astype(np.int64)
-    return np.asarray(whole // np.gcd.reduce(whole))
+    counts = np.asarray(whole // np.gcd.reduce(whole))
+    return counts if counts.sum() <= _MOST_COUNTS else None

@@ -126,6 +126,8 @@ def test_what_it_does_not_take_is_refused() -> None:
         solve(replace(case, goal=replace(case.goal, depth=6)))
     with pytest.raises(InvalidSettingError, match="equal or whole-number"):
         solve(replace(case, labels=case.labels.weighted(np.linspace(0.1, 1, 20))))
+    with pytest.raises(InvalidSettingError, match="equal or whole-number"):
+        solve(replace(case, labels=case.labels.weighted(np.r_[1e30, np.ones(19)])))
     with pytest.raises(InvalidSettingError, match=r"1000019 are more than 100000"):
         solve(replace(case, labels=case.labels.weighted(np.r_[1e6, np.ones(19)])))
     with pytest.raises(InvalidSettingError, match=r"up to 2000 splits, and there are \d+"):

@@ -125,6 +125,17 @@ def test_buckets_of_weights_that_add_up_only_almost() -> None:
     assert solve(case).objective == pytest.approx(0.01)
 
 
+@pytest.mark.parametrize("factor", [1e4, 1e12, 1e30])
+def test_weights_of_any_size(factor: float) -> None:
+    case = draw_case(330, weights="whole")
+    weights = case.labels.weights * factor
+    weights[0] += 1
+    goal = replace(case.goal, min_bucket=case.goal.min_bucket * factor)
+    outcome = solve(replace(case, labels=case.labels.weighted(weights), goal=goal))
+    assert outcome.objective == pytest.approx(solve(case).objective, abs=1e-3)
+    assert outcome.termination is Termination.PROVEN
+
+
 def test_too_large_a_problem_is_refused_with_its_size() -> None:
     case = noise(3000, 50, Goal(4, 1.0, 0.001), cuts=20)
     with pytest.raises(
