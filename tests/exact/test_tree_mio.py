@@ -38,7 +38,7 @@ def noise(n: int, p: int, goal: Goal, *, cuts: int = 4, seed: int = 0) -> TreeCa
 
 
 @pytest.mark.parametrize("weights", ["equal", "whole", "any"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(9))
 def test_the_optimum_is_proven(seed: int, weights: Weights) -> None:
     case = draw_case(seed + 100, weights=weights)
     outcome = solve(case)
@@ -63,7 +63,7 @@ def test_thresholds_are_cuts(seed: int) -> None:
 
 
 def test_local_search_is_never_below_the_proven_optimum() -> None:
-    for seed in range(400, 415):
+    for seed in range(400, 408):
         case = draw_case(seed)
         proven = solve(case)
         assert proven.termination is Termination.PROVEN

@@ -51,7 +51,7 @@ class TreeSolverContract:
         return [draw_case(seed, weights=self.weights[seed % len(self.weights)], **settings) for seed in seeds]
 
     def test_brute_force_is_not_below_the_bound(self, solve: Solve) -> None:
-        for case in self.cases(range(30)):
+        for case in self.cases(range(20)):
             outcome, best = solve(case), brute_force(case)
             assert outcome.bound <= best + ROUNDING
             assert outcome.termination is not Termination.PROVEN or outcome.objective <= best + ROUNDING
