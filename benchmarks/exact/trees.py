@@ -1,6 +1,6 @@
 """Which reduced tree problems the exact solvers prove, and how fast: noisy exclusive-or on two of the features.
 
-    python -m benchmarks.exact.trees --seconds 60
+python -m benchmarks.exact.trees --seconds 60
 """
 
 from __future__ import annotations
