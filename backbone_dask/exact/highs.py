@@ -1,9 +1,14 @@
-"""The master problem of outer approximation in Pyomo, solved by HiGHS: min eta, eta >= every cut, at most k ones."""
+"""HiGHS through Pyomo, one quiet solve at a time; and with it the master problem of outer approximation.
+
+The master: min eta, eta >= every cut, at most k ones.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,28 +23,62 @@ from backbone_dask.errors import ExactSolveError
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.gram import Positions
 
-_TOLERANCE = 1e-9
-_OPTIONS = {
+TOLERANCE = 1e-9
+OPTIONS = {
     "threads": 1,
     "random_seed": 0,
     "mip_abs_gap": 0.0,
-    "mip_feasibility_tolerance": _TOLERANCE,
-    "primal_feasibility_tolerance": _TOLERANCE,
-    "dual_feasibility_tolerance": _TOLERANCE,
-    # A limit that every machine reaches at the same node, so that an answer does not depend on its speed.
-    "mip_max_nodes": 2000,
+    "mip_feasibility_tolerance": TOLERANCE,
+    "primal_feasibility_tolerance": TOLERANCE,
+    "dual_feasibility_tolerance": TOLERANCE,
 }
+# A limit that every machine reaches at the same node, so that an answer does not depend on its speed.
+_MASTER_OPTIONS = {**OPTIONS, "mip_max_nodes": 2000}
+_MASTER = "the master problem"
 _USABLE = (TerminationCondition.optimal, TerminationCondition.maxTimeLimit, TerminationCondition.maxIterations)
 
 # HiGHS has one scheduler per process and Pyomo is not thread-safe: two solves at once can wait for each other for ever.
-_one_at_a_time = threading.Lock()
+_turn = threading.Lock()
 
 
-class _QuietHighs(Highs):
+@contextmanager
+def own_turn(seconds: float, problem: str) -> Iterator[bool]:
+    """Whether no other thread solves, after waiting for at most `seconds`; what fails then is an ExactSolveError."""
+    if not _turn.acquire(timeout=max(seconds, 0.0)):
+        yield False
+        return
+    try:
+        yield True
+    except ExactSolveError:
+        raise
+    except Exception as cause:
+        raise ExactSolveError(f"HiGHS failed on {problem}") from cause
+    finally:
+        _turn.release()
+
+
+class QuietHighs(Highs):
     """Pyomo's interface redirects the whole process's stdout and adds an interrupt callback on every solve.
 
     Neither suits a worker thread that shares its process with others; HiGHS is told to be silent instead.
     """
+
+    @classmethod
+    def of(cls, model: Any, options: Mapping[str, Any]) -> QuietHighs:
+        solver = cls()
+        solver.config.load_solution = False
+        solver.highs_options = dict(options)
+        solver.set_instance(model)
+        return solver
+
+    def run(self, *, seconds: float, mip_gap: float, problem: str) -> Any:
+        """Pyomo's results; its bound, and its solution if there is one, may be used whatever ended the solve."""
+        self.config.time_limit = max(seconds, 0.0)
+        self.config.mip_gap = mip_gap
+        results = self.solve(self._model)
+        if results.termination_condition not in _USABLE:
+            raise ExactSolveError(f"HiGHS stopped on {problem}: {results.termination_condition.name}")
+        return results
 
     def set_instance(self, model: Any) -> None:
         # The thread may have run HiGHS before with another number of threads; the scheduler would refuse ours.
@@ -90,18 +129,12 @@ class Master:
     def solve(self, *, seconds: float, mip_gap: float, start: Positions) -> MasterAnswer:
         """Solve within `seconds`, waiting for another thread's solve included; `start` is the MIP start."""
         deadline = time.monotonic() + seconds
-        if not _one_at_a_time.acquire(timeout=max(seconds, 0.0)):
-            return MasterAnswer(start, -np.inf)
-        try:
+        with own_turn(seconds, _MASTER) as granted:
+            if not granted:
+                return MasterAnswer(start, -np.inf)
             self._build()
             self._set_start(start)
-            return self._run(max(deadline - time.monotonic(), 0.0), mip_gap)
-        except ExactSolveError:
-            raise
-        except Exception as cause:
-            raise ExactSolveError("HiGHS failed on the master problem") from cause
-        finally:
-            _one_at_a_time.release()
+            return self._run(deadline - time.monotonic(), mip_gap)
 
     def _build(self) -> None:
         if self._model is None:
@@ -125,17 +158,15 @@ class Master:
         self._model.eta.set_value(max(value, self._floor / self._unit), skip_validation=True)
 
     def _run(self, seconds: float, mip_gap: float) -> MasterAnswer:
-        self._solver.config.time_limit = seconds
-        self._solver.config.mip_gap = mip_gap
-        results = self._solver.solve(self._model)
-        if results.termination_condition not in _USABLE or results.best_feasible_objective is None:
-            raise ExactSolveError(f"HiGHS stopped on the master problem: {results.termination_condition.name}")
+        results = self._solver.run(seconds=seconds, mip_gap=mip_gap, problem=_MASTER)
+        if results.best_feasible_objective is None:
+            raise ExactSolveError(f"HiGHS found nothing on {_MASTER}: {results.termination_condition.name}")
         values = self._solver.get_primals(list(self._model.z.values())).values()
         return MasterAnswer(np.flatnonzero(np.array(list(values)) > 0.5), self._safe(results.best_objective_bound))
 
     def _safe(self, bound: float) -> float:
         """Every column may miss dual feasibility by the tolerance, and z_j moves by at most 1."""
-        return (bound - (self._shape[0] + 2) * _TOLERANCE) * self._unit
+        return (bound - (self._shape[0] + 2) * TOLERANCE) * self._unit
 
 
 def _empty_model(n_features: int, n_nonzero: int, floor: float) -> Any:
@@ -148,11 +179,8 @@ def _empty_model(n_features: int, n_nonzero: int, floor: float) -> Any:
     return model
 
 
-def _persistent_solver(model: Any) -> _QuietHighs:
-    solver = _QuietHighs()
-    solver.config.load_solution = False
-    solver.highs_options = _OPTIONS
-    solver.set_instance(model)
+def _persistent_solver(model: Any) -> QuietHighs:
+    solver = QuietHighs.of(model, _MASTER_OPTIONS)
     # Cuts are handed over one by one: there is nothing to look for in the model.
     for name in ("vars", "params", "constraints"):
         setattr(solver.update_config, f"check_for_new_or_removed_{name}", False)

@@ -46,11 +46,14 @@ class TreeSearch:
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
         began = time.monotonic()
-        search = _Search(table, labels, goal, self.width, began + seconds)
-        best, done = search.best(self.starts, self.seed)
+        best, done = self.on_codes(table, labels, goal, deadline=began + seconds)
         tree = centred(table.in_units(best), table.values, labels, goal)
         ended = Termination.ROUND_LIMIT if done else Termination.TIME_LIMIT
         return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), began)
+
+    def on_codes(self, table: TreeTable, labels: Labels, goal: Goal, *, deadline: float) -> tuple[Tree, bool]:
+        """The best tree whose thresholds are cuts, as codes; and whether every start came to its end in time."""
+        return _Search(table, labels, goal, self.width, deadline).best(self.starts, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class _Search:
     deadline: float
 
     def best(self, starts: Sequence[int], seed: int) -> tuple[Tree, bool]:
-        """The best tree on the codes, and whether every start came to its end; of equals the first start's."""
+        """Of equals the first start's."""
         found: list[tuple[float, int, Tree]] = []
         done = True
         for start in starts:

@@ -12,12 +12,17 @@ _ROUNDING = 1e-9
 """Shares of the weight that differ by less are equal."""
 
 
+def closed(objective: float, bound: float) -> bool:
+    """Whether nothing but rounding lies between them."""
+    return objective - bound <= _ROUNDING
+
+
 def tree_verdict(tree: Tree, goal: Goal, bound: float, ended: Termination, rounds: int, began: float) -> Outcome[Tree]:
     """The outcome: proven only if no tree can be better, whatever ended the search that `began` on the clock."""
     objective = goal.objective(tree)
-    closed = objective - bound <= _ROUNDING
-    if closed:
+    proven = closed(objective, bound)
+    if proven:
         ended = Termination.PROVEN
     elif ended is Termination.PROVEN:
         ended = Termination.ROUND_LIMIT
-    return Outcome(tree, objective, objective if closed else bound, ended, rounds, time.monotonic() - began)
+    return Outcome(tree, objective, objective if proven else bound, ended, rounds, time.monotonic() - began)

@@ -69,7 +69,7 @@ def test_waiting_for_another_solve_ends_with_the_time() -> None:
     master = Master(9, 3, unit=1.0, floor=0.0)
     master.add_cut(random_cuts(3, 9, 1)[0])
     answers = []
-    with highs._one_at_a_time:
+    with highs._turn:
         waiting = threading.Thread(
             target=lambda: answers.append(master.solve(seconds=0.1, mip_gap=0.0, start=np.array([4])))
         )
@@ -83,7 +83,7 @@ def test_a_failing_solver_keeps_its_cause(monkeypatch: pytest.MonkeyPatch) -> No
     def fail(*_: object) -> None:
         raise RuntimeError("no licence")
 
-    monkeypatch.setattr("backbone_dask.exact.highs._QuietHighs._solve", fail)
+    monkeypatch.setattr("backbone_dask.exact.highs.QuietHighs._solve", fail)
     master = Master(9, 3, unit=1.0, floor=0.0)
     master.add_cut(random_cuts(4, 9, 1)[0])
     with pytest.raises(ExactSolveError, match="HiGHS") as caught:
