@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,14 @@ MOST_SWEEPS = 50
 # A random start sees some of the features and some of the samples, drawn with replacement.
 _START_FEATURES = 0.25
 _START_SAMPLES = 0.5
+
+
+class Found(NamedTuple):
+    """The tree that a start came to, on the values."""
+
+    objective: float
+    start: int
+    tree: Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +55,15 @@ class TreeSearch:
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
         began = time.monotonic()
-        search = _Search(table, labels, goal, self.width, began + seconds)
-        best, done = search.best(self.starts, self.seed)
-        tree = centred(table.in_units(best), table.values, labels, goal)
+        found, done = self.trees(table, labels, goal, seconds=seconds)
+        tree = centred(found[0].tree, table.values, labels, goal)
         ended = Termination.ROUND_LIMIT if done else Termination.TIME_LIMIT
         return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), began)
+
+    def trees(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> tuple[list[Found], bool]:
+        """What the starts came to, the best first and of equals the first start; and whether all came to their end."""
+        search = _Search(table, labels, goal, self.width, time.monotonic() + seconds)
+        return search.found(self.starts, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +74,17 @@ class _Search:
     width: int
     deadline: float
 
-    def best(self, starts: Sequence[int], seed: int) -> tuple[Tree, bool]:
-        """The best tree on the codes, and whether every start came to its end; of equals the first start's."""
-        found: list[tuple[float, int, Tree]] = []
+    def found(self, starts: Sequence[int], seed: int) -> tuple[list[Found], bool]:
+        found: list[Found] = []
         done = True
         for start in starts:
             if found and time.monotonic() >= self.deadline:
                 done = False
                 break
             tree, settled = self._from(start, np.random.default_rng([seed, start]))
-            found.append((self.goal.objective(tree), start, tree))
+            found.append(Found(self.goal.objective(tree), start, self.table.in_units(tree)))
             done = done and settled
-        return min(found, key=lambda each: each[:2])[2], done
+        return sorted(found, key=lambda each: each[:2]), done
 
     def _from(self, start: int, rng: np.random.Generator) -> tuple[Tree, bool]:
         features, cuts = self._start(start, rng)

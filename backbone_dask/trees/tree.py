@@ -83,18 +83,19 @@ class Tree:
         """The misclassified share of the training weight."""
         return float(self.mistakes[~self.is_split].sum() / self.sums[0].sum())
 
-    def leaves(self, X: NDArray[Any]) -> Ints:
-        """The leaf that every sample of X (rows, samples) ends in."""
-        at = np.zeros(X.shape[1], np.int64)
+    def leaves(self, X: NDArray[Any], start: int = 0) -> Ints:
+        """The leaf that every sample of X (rows, samples) ends in if it sets out from the node `start`."""
+        at = np.full(X.shape[1], start)
         moving = np.flatnonzero(self.is_split[at])
         while moving.size:
             node = at[moving]
-            right = self._sums_of_split(X, node, moving) > self.thresholds[node]
+            right = self.projected(X, node, moving) > self.thresholds[node]
             at[moving] = np.where(right, self.right[node], self.left[node])
             moving = moving[self.is_split[at[moving]]]
         return at
 
-    def _sums_of_split(self, X: NDArray[Any], node: Ints, samples: Ints) -> Floats:
+    def projected(self, X: NDArray[Any], node: Ints | int, samples: Ints) -> Floats:
+        """The weighted sum of each of the samples, at one node or at one for each."""
         total = np.zeros(samples.size)
         for place in range(self.features.shape[1]):
             rows, weights = self.features[node, place], self.weights[node, place]
