@@ -8,14 +8,14 @@ from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.tree import Tree
 from backbone_dask.values import Outcome, Termination
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Shares of the weight that differ by less are equal."""
 
 
 def tree_verdict(tree: Tree, goal: Goal, bound: float, ended: Termination, rounds: int, began: float) -> Outcome[Tree]:
     """The outcome: proven only if no tree can be better, whatever ended the search that `began` on the clock."""
     objective = goal.objective(tree)
-    closed = objective - bound <= _ROUNDING
+    closed = objective - bound <= ROUNDING
     if closed:
         ended = Termination.PROVEN
     elif ended is Termination.PROVEN:
