@@ -16,18 +16,23 @@ _MOST_ROUNDS = 100
 
 @numba.njit(cache=True, nogil=True)
 def best_hyperplane(task, rows, weights):  # type: ignore[no-untyped-def]
-    """The best of what the starts (starts, slots + 1), and the best split on one feature, descend to.
+    """What the best of the starts (starts, slots + 1), and of the splits on one feature, descends to.
 
-    Returns its rows, weights and sum of rises on the left; of equals the one with the fewest features.
+    Returns its rows, weights and sum of rises on the left. Starts are compared with their own features, at the best
+    weights for these: exchanging features takes nearly all of the time.
     """
-    best = _best_axis(task, rows.shape[1])
-    best = (best[0], best[1], _descend(task, best[0], best[1]))
+    best_rows, best_weights = _best_axis(task, rows.shape[1])
+    best = _tuned(task, best_rows, best_weights)
     for start in range(len(rows)):
-        cost = _descend(task, rows[start], weights[start])
-        fewer = (rows[start] >= 0).sum() < (best[0] >= 0).sum()
-        if cost < best[2] - _tolerance(task) or (fewer and cost <= best[2] + _tolerance(task)):
-            best = (rows[start], weights[start], cost)
-    return best
+        cost = _tuned(task, rows[start], weights[start])
+        if cost < best - _tolerance(task):
+            best_rows, best_weights, best = rows[start], weights[start], cost
+    for _ in range(_MOST_ROUNDS):
+        cost = _exchanged(task, best_rows, best_weights, best)
+        if not cost < best - _tolerance(task):
+            break
+        best = _tuned(task, best_rows, best_weights)
+    return best_rows, best_weights, _thinned(task, best_rows, best_weights, best)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -50,8 +55,8 @@ def _best_axis(task, size):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _descend(task, rows, weights):  # type: ignore[no-untyped-def]
-    """Improve a hyperplane in place until no coordinate helps; the sum of rises on its left, or infinity."""
+def _tuned(task, rows, weights):  # type: ignore[no-untyped-def]
+    """Move weights and threshold until none of them helps; the sum of rises on the left, or infinity."""
     cost = _cost(task, rows, weights)
     for _ in range(_MOST_ROUNDS):
         before = cost
@@ -59,10 +64,8 @@ def _descend(task, rows, weights):  # type: ignore[no-untyped-def]
             if rows[slot] >= 0:
                 cost = _retuned(task, rows, weights, slot, cost)
         if not cost < before - _tolerance(task):
-            cost = _exchanged(task, rows, weights, cost)
-        if not cost < before - _tolerance(task):
             break
-    return _thinned(task, rows, weights, cost)
+    return cost
 
 
 @numba.njit(cache=True, nogil=True)

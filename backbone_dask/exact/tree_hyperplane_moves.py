@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,7 @@ from backbone_dask.exact.tree_thresholds import passing, rise
 from backbone_dask.trees.bins import between
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.surgery import cut, mirrored, opened, replaced
 from backbone_dask.trees.tree import LEAF, Tree
 
 Ints = NDArray[np.int64]
@@ -26,36 +28,45 @@ _RANDOM_STARTS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """What trees are changed on: values (rows, samples), and what takes each row to mean 0 and deviation 1."""
+    """What trees are changed on: values (rows, samples), and what takes each row to mean 0 and deviation 1.
+
+    After the `deadline` on the clock nothing is grown.
+    """
 
     values: NDArray[Any]
     labels: Labels
     goal: Goal
     slots: int
+    deadline: float
     centres: Floats
     scales: Floats
 
     @classmethod
-    def of(cls, values: NDArray[Any], labels: Labels, goal: Goal, slots: int) -> Ground:
+    def of(cls, values: NDArray[Any], labels: Labels, goal: Goal, slots: int, deadline: float) -> Ground:
         there, shares = values[:, labels.weights > 0], labels.weights[labels.weights > 0] / labels.total
         centres = there @ shares
         scales = np.sqrt([float(shares @ (row - centre) ** 2) for row, centre in zip(there, centres, strict=True)])
         varies = (there != there[:, :1]).any(axis=1)
-        return cls(values, labels, goal, slots, np.where(varies, centres, there[:, 0]), np.where(varies, scales, 1.0))
+        centres, scales = np.where(varies, centres, there[:, 0]), np.where(varies, scales, 1.0)
+        return cls(values, labels, goal, slots, deadline, centres, scales)
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() >= self.deadline
 
     def standardised(self, samples: Ints) -> Floats:
         """The rows for some samples, and one of -1."""
         rows = (self.values[:, samples] - self.centres[:, None]) / self.scales[:, None]
         return np.vstack([rows, np.full((1, samples.size), -1.0)])
 
-    def neighbours(self, tree: Tree, node: int, rng: np.random.Generator) -> Iterator[Tree]:
-        """Trees that differ from this one at a node and below, without the splits that do not pay."""
+    def neighbours(self, tree: Tree, node: int, anew: bool, rng: np.random.Generator) -> Iterator[Tree]:
+        """Trees that differ from this one at a node, or `anew` in all below it, without the splits that do not pay."""
         if tree.is_split[node]:
             for child in (tree.left[node], tree.right[node]):
-                yield self.settled(_replaced(tree, node, int(child)))
+                yield self.settled(replaced(tree, node, int(child)))
             yield self.settled(self._resplit(tree, node, rng) or tree)
-        for balanced in (False, True):
-            yield self.settled(self._regrown(tree, node, balanced, rng))
+        for balanced in (False, True) if anew or not tree.is_split[node] else ():
+            yield self.regrown(tree, node, balanced, 1.0, rng)
 
     def settled(self, tree: Tree) -> Tree:
         """Counted anew, without the splits that cost more than they bring or leave too small a leaf."""
@@ -76,15 +87,20 @@ class Ground:
         starts = [self._hyperplane(tree, node)]
         return self._with_split(tree, node, here, rises, starts, rng)
 
-    def _regrown(self, tree: Tree, node: int, balanced: bool, rng: np.random.Generator) -> Tree:
-        """The tree with all below a node grown anew, as deep as it may be: each split between two classes."""
-        tree = _cut(tree, node)
+    def regrown(self, tree: Tree, node: int, balanced: bool, share: float, rng: np.random.Generator) -> Tree:
+        """The tree with all below a node grown anew, as deep as it pays; each split sees a `share` of the rows."""
+        tree = cut(tree, node)
         room, growing = self.goal.depth - tree.depths[node], [(node, 0)]
         for at, level in growing:
-            if level < room and tree.mistakes[at] > 0:
-                tree = self._grown(tree, at, balanced, rng)
+            if level < room and tree.mistakes[at] > 0 and not self.late:
+                tree = self._glimpsed(share, rng)._grown(tree, at, balanced, rng)
                 growing += [(int(child), level + 1) for child in (tree.left[at], tree.right[at]) if child != LEAF]
-        return tree
+        return self.settled(tree)
+
+    def _glimpsed(self, share: float, rng: np.random.Generator) -> Ground:
+        """The same with some of the rows only: the others are 0 once they are standardised."""
+        seen = rng.random(self.scales.size) < share
+        return replace(self, scales=np.where(seen, self.scales, np.inf))
 
     def _grown(self, tree: Tree, node: int, balanced: bool, rng: np.random.Generator) -> Tree:
         """A leaf split between its two heaviest classes, which weigh the same if `balanced`."""
@@ -94,7 +110,7 @@ class Ground:
         rises = own.weights * ((own.classes == right).astype(np.float64) - (own.classes == left))
         if balanced:
             rises /= tree.sums[node][own.classes]
-        grown = self._with_split(_opened(tree, node), node, here, rises, [], rng)
+        grown = self._with_split(opened(tree, node), node, here, rises, [], rng)
         return grown.filled(self.values, self.labels) if grown else tree
 
     def _with_split(
@@ -106,16 +122,17 @@ class Ground:
         task = Sides(self.standardised(here), rises, bulk, least, float(bulk.sum()))
         starts = starts + drawn_starts(task, self.slots, _RANDOM_STARTS, rng)
         rows, weights, cost = best_hyperplane(task, np.array([r for r, _ in starts]), np.array([w for _, w in starts]))
-        if not np.isfinite(cost):
-            return None
         goes_left = weights[rows >= 0] @ task.columns[rows[rows >= 0]] <= 0
+        if not np.isfinite(cost) or goes_left.all() or not goes_left.any():
+            return None
         return self._placed(tree, node, here, goes_left, (rows[:-1], weights[:-1]))
 
     def _placed(
         self, tree: Tree, node: int, here: Ints, goes_left: NDArray[np.bool_], found: Hyperplane
     ) -> Tree | None:
         """The tree with a split that parts its samples thus, if rounding allows it."""
-        rows, weights = found[0][found[0] >= 0], found[1][found[0] >= 0]
+        there = (found[0] >= 0) & (found[1] != 0)
+        rows, weights = found[0][there], found[1][there]
         order = np.argsort(rows)
         rows, weights = rows[order], weights[order] / self.scales[rows[order]]
         # The first weight is 1, so that a split on one feature reads as one.
@@ -125,7 +142,7 @@ class Ground:
         )
         new.features[node], new.weights[node] = LEAF, 0.0
         new.features[node, : rows.size], new.weights[node, : rows.size] = rows, weights
-        new = _mirrored(new, node) if flipped else new
+        new = mirrored(new, node) if flipped else new
         sums = new.projected(self.values, node, here)
         low, high = sums[goes_left ^ flipped].max(), sums[goes_left == flipped].min()
         new.thresholds[node] = between(low, high)
@@ -139,54 +156,3 @@ class Ground:
         offset = tree.weights[node][there] @ self.centres[rows[:-1][there]]
         weights[-1] = tree.thresholds[node] - offset
         return rows, weights / np.abs(weights[:-1]).max()
-
-
-def widened(tree: Tree, slots: int) -> Tree:
-    """The same tree with room for `slots` features in every split."""
-    features, weights = np.full((tree.n_nodes, slots), LEAF), np.zeros((tree.n_nodes, slots))
-    features[:, :1], weights[:, :1] = tree.features, tree.weights
-    return replace(tree, features=features, weights=weights)
-
-
-def _mirrored(tree: Tree, node: int) -> Tree:
-    left, right = tree.left.copy(), tree.right.copy()
-    left[node], right[node] = tree.right[node], tree.left[node]
-    return replace(tree, left=left, right=right)
-
-
-def _replaced(tree: Tree, node: int, by: int) -> Tree:
-    """The tree with one of a node's descendants, and all below that, in the node's place."""
-    old = np.arange(tree.n_nodes)
-    old[node] = by
-    moved = replace(
-        tree,
-        features=tree.features[old],
-        weights=tree.weights[old],
-        thresholds=tree.thresholds[old],
-        left=tree.left[old],
-        right=tree.right[old],
-    )
-    return moved.pruned(moved.is_split)
-
-
-def _cut(tree: Tree, node: int) -> Tree:
-    """The tree with a node as a leaf, which keeps its number."""
-    return replace(
-        tree,
-        left=np.where(np.arange(tree.n_nodes) == node, LEAF, tree.left),
-        right=np.where(np.arange(tree.n_nodes) == node, LEAF, tree.right),
-    )
-
-
-def _opened(tree: Tree, node: int) -> Tree:
-    """The tree with two leaves below one of its leaves; the split is still to be filled in."""
-    left, right = np.append(tree.left, [LEAF, LEAF]), np.append(tree.right, [LEAF, LEAF])
-    left[node], right[node] = tree.n_nodes, tree.n_nodes + 1
-    return Tree(
-        np.vstack([tree.features, np.full((2, tree.features.shape[1]), LEAF)]),
-        np.vstack([tree.weights, np.zeros((2, tree.weights.shape[1]))]),
-        np.append(tree.thresholds, [0.0, 0.0]),
-        left,
-        right,
-        np.vstack([tree.sums, np.zeros((2, tree.sums.shape[1]))]),
-    )
