@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from backbone_dask.trees.bins import between
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.pruning import pruned_at
 from backbone_dask.trees.tree import Tree
 
 MOST_PASSES = 10
@@ -19,12 +20,14 @@ MOST_PASSES = 10
 def centred(tree: Tree, values: NDArray[Any], labels: Labels, goal: Goal) -> Tree:
     """The tree with every threshold at the best place between two values, given the others; never a worse one.
 
-    Of places that are equally good the middle one is taken.
+    Of places that are equally good the middle one is taken. Splits that no longer pay, since samples go other ways, are
+    left out.
     """
     for _ in range(MOST_PASSES):
         before = goal.objective(tree)
         for node in np.flatnonzero(tree.is_split):
             tree = _moved(tree, int(node), values, labels, goal)
+        tree = tree.pruned(pruned_at(tree, tree.is_split, goal.complexity))
         if goal.objective(tree) >= before:
             break
     return tree

@@ -99,7 +99,7 @@ class TestPromises:
             case, outcome = drawn(seed)
             axis = case.search(case.table, case.labels, case.goal, seconds=LONG)
             better += outcome.objective < axis.objective - 1e-9
-        assert better >= 15
+        assert better >= 12
 
     @pytest.mark.parametrize("seed", range(0, 60, 6))
     def test_the_same_search_gives_the_same_tree(self, seed):
@@ -123,6 +123,19 @@ class TestPromises:
         assert outcome.termination is Termination.TIME_LIMIT
         first = TreeSearch((0,), 2, 1)(table, labels, goal, seconds=LONG)
         assert outcome.objective <= first.objective
+
+
+class TestSplitsPay:
+    """Thresholds that move send samples other ways: a node may then be pure, or a leaf empty."""
+
+    @pytest.mark.parametrize("complexity", [0.0, 0.001])
+    @pytest.mark.parametrize("seed", [*range(20), 39, 158])
+    def test_every_split_takes_away_mistakes(self, seed, complexity):
+        case = replace(draw_tree_case(seed), goal=Goal(3, 0.0, complexity))
+        for solver in (case.search, HyperplaneSearch(case.search, case.split_features)):
+            tree = solver(case.table, case.labels, case.goal, seconds=LONG).model
+            assert (tree.sums[~tree.is_split].sum(axis=1) > 0).all()
+            assert (tree.mistakes[tree.is_split] > 1e-12).all()
 
 
 class TestUnitsAndWeights:
@@ -192,16 +205,16 @@ class TestLineSearch:
 
 class TestOneLine:
     def test_one_split_in_the_plane_is_nearly_always_the_best_of_all_lines(self):
+        # Measured: 197 of 200 with two starts, 200 of 200 with six.
         reached, cases = 0, 60
         for seed in range(cases):
             rng = np.random.default_rng([14, seed])
             X = rng.normal(size=(2, int(rng.integers(6, 22))))
             classes = (rng.normal(size=2) @ X + 0.7 * rng.normal(size=X.shape[1]) > 0).astype(np.int64)
             labels = Labels(classes, rng.integers(1, 4, classes.size).astype(np.float64), 2)
-            case = TreeCase(X, labels, Goal(1, 0.0, 0.0), TreeSearch(tuple(range(6)), 2, seed), 2)
+            case = TreeCase(X, labels, Goal(1, 0.0, 0.0), TreeSearch((0, 1), 2, seed), 2)
             best = fewest_mistakes_of_a_line(X, labels)
             found = solve(case).model.error * labels.total
             assert found >= best - 1e-9
             reached += found <= best + 1e-9
-        print(reached)
-        assert reached >= 0.5 * cases
+        assert reached >= 0.9 * cases
