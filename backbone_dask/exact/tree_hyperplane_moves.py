@@ -92,7 +92,8 @@ class Ground:
         tree = cut(tree, node)
         room, growing = self.goal.depth - tree.depths[node], [(node, 0)]
         for at, level in growing:
-            if level < room and tree.mistakes[at] > 0 and not self.late:
+            impure = tree.mistakes[at] > LEAST_FALL * self.labels.total
+            if level < room and impure and not self.late:
                 tree = self._glimpsed(share, rng)._grown(tree, at, balanced, rng)
                 growing += [(int(child), level + 1) for child in (tree.left[at], tree.right[at]) if child != LEAF]
         return self.settled(tree)
@@ -109,7 +110,7 @@ class Ground:
         own = self.labels.take(here)
         rises = own.weights * ((own.classes == right).astype(np.float64) - (own.classes == left))
         if balanced:
-            rises /= tree.sums[node][own.classes]
+            rises *= tree.sums[node].sum() / tree.sums[node][own.classes]
         grown = self._with_split(opened(tree, node), node, here, rises, [], rng)
         return grown.filled(self.values, self.labels) if grown else tree
 

@@ -52,6 +52,7 @@ class HyperplaneSearch:
                 break
             rng = np.random.default_rng([self.search.seed, start, self.split_features])
             best = _better(goal, best, _descended(ground, _begun(ground, best, turn, rng), rng))
+        best = centred(best, table.values, labels, goal)
         ended = Termination.ROUND_LIMIT if done and not ground.late else Termination.TIME_LIMIT
         return tree_verdict(best, goal, bound, ended, len(self.search.starts), began)
 

@@ -39,6 +39,7 @@ def draw_tree_case(seed: int) -> TreeCase:
         X[-1] = 4.25
     if seed % 7 == 0:
         X[-1] = X[0]
+    X = X.astype(np.float32) if seed % 6 == 2 else X
     edges = np.sort(rng.normal(size=n_classes - 1))
     classes = np.searchsorted(edges, rng.normal(size=p) @ X + 0.3 * rng.normal(size=n)).astype(np.int64)
     weights = (rng.integers(0, 3, n) * (0.1 if seed % 4 == 0 else 1.0)).astype(np.float64)
