@@ -126,11 +126,9 @@ class Ground:
         goes_left = weights[rows >= 0] @ task.columns[rows[rows >= 0]] <= 0
         if not np.isfinite(cost) or goes_left.all() or not goes_left.any():
             return None
-        return self._placed(tree, node, here, goes_left, (rows[:-1], weights[:-1]))
+        return self.placed(tree, node, here, goes_left, (rows[:-1], weights[:-1]))
 
-    def _placed(
-        self, tree: Tree, node: int, here: Ints, goes_left: NDArray[np.bool_], found: Hyperplane
-    ) -> Tree | None:
+    def placed(self, tree: Tree, node: int, here: Ints, goes_left: NDArray[np.bool_], found: Hyperplane) -> Tree | None:
         """The tree with a split that parts its samples thus, if rounding allows it."""
         there = (found[0] >= 0) & (found[1] != 0)
         rows, weights = found[0][there], found[1][there]

@@ -34,6 +34,7 @@ def replaced(tree: Tree, node: int, by: int) -> Tree:
         thresholds=tree.thresholds[old],
         left=tree.left[old],
         right=tree.right[old],
+        sums=tree.sums[old],
     )
     return moved.pruned(moved.is_split)
 

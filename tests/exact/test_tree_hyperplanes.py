@@ -17,9 +17,9 @@ from hyperplane_cases import (
     walked,
 )
 
-from backbone_dask.exact.tree_hyperplane_lines import Sides, best_weight
 from backbone_dask.exact.tree_hyperplanes import HyperplaneSearch
 from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.tree_thresholds import centred
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable
@@ -56,6 +56,11 @@ class TestPlanted:
         np.testing.assert_array_equal(outcome.model.used, np.arange(len(direction)))
         axis = case.search(case.table, case.labels, case.goal, seconds=LONG)
         assert axis.objective > 5 * outcome.objective
+
+    def test_the_threshold_is_in_the_middle_of_where_it_may_be(self):
+        case = oblique(4, [1.0, 0.7], n=60, p=3)
+        tree = solve(case).model
+        np.testing.assert_array_equal(centred(tree, case.X, case.labels, case.goal).thresholds, tree.thresholds)
 
     def test_more_features_than_needed_are_not_used(self):
         case = replace(oblique(0, [1.0, 0.7], n=250, p=20), split_features=4)
@@ -142,7 +147,8 @@ class TestUnitsAndWeights:
     @pytest.mark.parametrize("seed", range(1, 60, 4))
     def test_units_change_no_route(self, seed):
         case, outcome = drawn(seed)
-        moved = replace(case, X=1e6 * case.X + 1e5)
+        scales = 10.0 ** np.random.default_rng(seed).integers(-2, 7, (len(case.X), 1))
+        moved = replace(case, X=scales * case.X + 1e5)
         np.testing.assert_array_equal(solve(moved).model.leaves(moved.X), outcome.model.leaves(case.X))
 
     @pytest.mark.parametrize("seed", range(4))
@@ -179,28 +185,6 @@ class TestUnitsAndWeights:
         outcome = solve(case)
         assert outcome.objective == pytest.approx(0.01)
         assert literal_objective(outcome.model, case) == pytest.approx(0.01)
-
-
-class TestLineSearch:
-    @pytest.mark.parametrize("seed", range(40))
-    def test_no_weight_of_a_column_is_better(self, seed):
-        rng = np.random.default_rng([13, seed])
-        n = int(rng.integers(2, 30))
-        columns = rng.integers(-3, 4, (2, n)).astype(np.float64)
-        task = Sides(
-            columns, rng.integers(-2, 3, n).astype(np.float64), np.ones(n), float(rng.integers(1, 4)), float(n)
-        )
-        rest = rng.integers(-4, 5, n) + 0.5
-        cost, weight = best_weight(task, rest, 0)
-        counts = [self.counted(task, rest, w) for w in np.linspace(-12, 12, 5003)]
-        assert cost == min(counts)
-        assert np.isinf(cost) or self.counted(task, rest, weight) == cost
-
-    @staticmethod
-    def counted(task: Sides, rest: np.ndarray, weight: float) -> float:
-        left = rest + weight * task.columns[0] <= 0
-        enough = min(left.sum(), (~left).sum()) >= task.least
-        return float(task.rises[left].sum()) if enough else np.inf
 
 
 class TestOneLine:
