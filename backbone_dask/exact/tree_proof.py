@@ -87,7 +87,7 @@ def solve_reduced(
     """Search for a tree on the cuts, then `prove(problem, deadline)` unless there is nothing left to prove."""
     began = time.monotonic()
     splits = Splits.of(table, labels, goal)
-    start, _ = search.on_codes(table, labels, goal, deadline=began + seconds)
+    start = search.trees(table, labels, goal, deadline=began + seconds)[0][0].tree
     floor = goal.floor(splits.right, labels.take(splits.present))
     problem = Reduced(table, labels, goal, splits, start, floor)
     found = Finding(start, floor, Termination.PROVEN, 0)

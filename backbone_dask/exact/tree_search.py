@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,14 @@ MOST_SWEEPS = 50
 # A random start sees some of the features and some of the samples, drawn with replacement.
 _START_FEATURES = 0.25
 _START_SAMPLES = 0.5
+
+
+class Found(NamedTuple):
+    """The tree that a start came to, on the codes."""
+
+    objective: float
+    start: int
+    tree: Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +55,14 @@ class TreeSearch:
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
         began = time.monotonic()
-        best, done = self.on_codes(table, labels, goal, deadline=began + seconds)
-        tree = centred(table.in_units(best), table.values, labels, goal)
+        found, done = self.trees(table, labels, goal, deadline=began + seconds)
+        tree = centred(table.in_units(found[0].tree), table.values, labels, goal)
         ended = Termination.ROUND_LIMIT if done else Termination.TIME_LIMIT
         return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), began)
 
-    def on_codes(self, table: TreeTable, labels: Labels, goal: Goal, *, deadline: float) -> tuple[Tree, bool]:
-        """The best tree whose thresholds are cuts, as codes; and whether every start came to its end in time."""
-        return _Search(table, labels, goal, self.width, deadline).best(self.starts, self.seed)
+    def trees(self, table: TreeTable, labels: Labels, goal: Goal, *, deadline: float) -> tuple[list[Found], bool]:
+        """What the starts came to, the best first and of equals the first start; and whether all came to their end."""
+        return _Search(table, labels, goal, self.width, deadline).found(self.starts, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +73,17 @@ class _Search:
     width: int
     deadline: float
 
-    def best(self, starts: Sequence[int], seed: int) -> tuple[Tree, bool]:
-        """Of equals the first start's."""
-        found: list[tuple[float, int, Tree]] = []
+    def found(self, starts: Sequence[int], seed: int) -> tuple[list[Found], bool]:
+        found: list[Found] = []
         done = True
         for start in starts:
             if found and time.monotonic() >= self.deadline:
                 done = False
                 break
             tree, settled = self._from(start, np.random.default_rng([seed, start]))
-            found.append((self.goal.objective(tree), start, tree))
+            found.append(Found(self.goal.objective(tree), start, tree))
             done = done and settled
-        return min(found, key=lambda each: each[:2])[2], done
+        return sorted(found, key=lambda each: each[:2]), done
 
     def _from(self, start: int, rng: np.random.Generator) -> tuple[Tree, bool]:
         features, cuts = self._start(start, rng)

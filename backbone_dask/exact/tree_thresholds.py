@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from backbone_dask.trees.bins import between
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.pruning import pruned_at
 from backbone_dask.trees.tree import Tree
 
 MOST_PASSES = 10
@@ -19,12 +20,14 @@ MOST_PASSES = 10
 def centred(tree: Tree, values: NDArray[Any], labels: Labels, goal: Goal) -> Tree:
     """The tree with every threshold at the best place between two values, given the others; never a worse one.
 
-    Each split has one feature. Of places that are equally good the middle one is taken.
+    Of places that are equally good the middle one is taken. Splits that no longer pay, since samples go other ways, are
+    left out.
     """
     for _ in range(MOST_PASSES):
         before = goal.objective(tree)
         for node in np.flatnonzero(tree.is_split):
             tree = _moved(tree, int(node), values, labels, goal)
+        tree = tree.pruned(pruned_at(tree, tree.is_split, goal.complexity))
         if goal.objective(tree) >= before:
             break
     return tree
@@ -41,12 +44,12 @@ def _moved(tree: Tree, node: int, values: NDArray[Any], labels: Labels, goal: Go
 
 
 def _best_place(tree: Tree, node: int, values: NDArray[Any], labels: Labels) -> float | None:
-    here = np.flatnonzero(_passes(tree, node, values) & (labels.weights > 0))
-    column = values[tree.features[node, 0], here].astype(np.float64)
+    here = passing(tree, node, values, labels)
+    column = tree.projected(values, node, here)
     order = np.argsort(column, kind="stable")
     column, here = column[order], here[order]
-    rise = _rise(tree, node, values[:, here], labels.take(here))
-    costs = np.cumsum(rise)[:-1]
+    rises = rise(tree, node, values[:, here], labels.take(here))
+    costs = np.cumsum(rises)[:-1]
     places = np.flatnonzero(column[1:] > column[:-1])
     if not places.size:
         return None
@@ -55,29 +58,18 @@ def _best_place(tree: Tree, node: int, values: NDArray[Any], labels: Labels) -> 
     return float(between(column[middle], column[middle + 1]))
 
 
-def _rise(tree: Tree, node: int, values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
+def rise(tree: Tree, node: int, values: NDArray[Any], labels: Labels) -> NDArray[np.float64]:
     """What every sample adds to the mistakes if it goes left instead of right."""
     wrong = [
-        tree.choices[_from(tree, int(child), values)] != labels.classes for child in (tree.left[node], tree.right[node])
+        tree.choices[tree.leaves(values, int(child))] != labels.classes for child in (tree.left[node], tree.right[node])
     ]
     return np.asarray(labels.weights * (wrong[0].astype(np.float64) - wrong[1]))
 
 
-def _from(tree: Tree, node: int, values: NDArray[Any]) -> NDArray[np.int64]:
-    """The leaves that samples end in if they start at a node: children come after their parents."""
-    at = np.full(values.shape[1], node)
-    for split in np.flatnonzero(tree.is_split):
-        inside = np.flatnonzero(at == split)
-        if inside.size:
-            right = values[tree.features[split, 0], inside] > tree.thresholds[split]
-            at[inside] = np.where(right, tree.right[split], tree.left[split])
-    return at
-
-
-def _passes(tree: Tree, node: int, values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Marks the samples that come through a node."""
+def passing(tree: Tree, node: int, values: NDArray[Any], labels: Labels) -> NDArray[np.int64]:
+    """The samples of weight above 0 that come through a node."""
     below = {node}
     for split in np.flatnonzero(tree.is_split):
         if int(split) in below:
             below |= {int(tree.left[split]), int(tree.right[split])}
-    return np.isin(tree.leaves(values), list(below))
+    return np.flatnonzero(np.isin(tree.leaves(values), list(below)) & (labels.weights > 0))

@@ -8,13 +8,13 @@ from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.tree import Tree
 from backbone_dask.values import Outcome, Termination
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Shares of the weight that differ by less are equal."""
 
 
 def closed(objective: float, bound: float) -> bool:
     """Whether nothing but rounding lies between them."""
-    return objective - bound <= _ROUNDING
+    return objective - bound <= ROUNDING
 
 
 def tree_verdict(tree: Tree, goal: Goal, bound: float, ended: Termination, rounds: int, began: float) -> Outcome[Tree]:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.columns import Columns
+from backbone_dask.exact.tree_dp import TreeDp
+from backbone_dask.exact.tree_hyperplanes import HyperplaneSearch
+from backbone_dask.exact.tree_mio import TreeMio
 from backbone_dask.exact.tree_search import TreeSearch
 from backbone_dask.problems.sparse import raw_values
 from backbone_dask.protocols import Panel, Problem
@@ -81,7 +84,13 @@ class FitTree:
 
 
 def tree_solver(settings: ResolvedTreeSettings) -> TreeSolver:
-    return TreeSearch(tuple(range(settings.n_starts)), settings.search_width, settings.seed)
+    """The solver that the settings name."""
+    if settings.exact == "mio":
+        return TreeMio(settings.search_width, settings.seed)
+    if settings.exact == "dynamic-programming":
+        return TreeDp(settings.search_width, settings.seed)
+    search = TreeSearch(tuple(range(settings.n_starts)), settings.search_width, settings.seed)
+    return search if settings.split_features == 1 else HyperplaneSearch(search, settings.split_features)
 
 
 def goals(settings: ResolvedTreeSettings) -> tuple[Goal, ...]:

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.exact.tree_pricing import Prices, Visits, best_prices, visits
-from backbone_dask.problems.tree import N_BINS
-from backbone_dask.problems.tree_choice import fit_of, solved, values_of
+from backbone_dask.problems.tree import N_BINS, FitTree
+from backbone_dask.problems.tree_choice import solved, values_of
 from backbone_dask.runtime.run import Reduction
 from backbone_dask.store import FeatureStore
-from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
 from backbone_dask.values import Answer, CandidateIds, LevelRecord
@@ -33,7 +32,7 @@ class ExtendByPrice:
     """
 
     store: FeatureStore
-    goal: Goal
+    fit: FitTree
     rounds: int
     backbone_max: int
     seconds: float
@@ -52,7 +51,7 @@ class ExtendByPrice:
             yield last
 
     def _tree(self, work: Reduction) -> tuple[Tree, float]:
-        (outcome,) = solved(work, self.store, fit_of(work).at(self.goal).split(1), self.seconds)
+        (outcome,) = solved(work, self.store, [self.fit], self.seconds)
         return outcome.model, outcome.objective
 
     def _priced(self, work: Reduction, tree: Tree) -> CandidateIds:

@@ -11,8 +11,9 @@ from sklearn.metrics import roc_auc_score
 
 from backbone_dask.adjustment import adjustment
 from backbone_dask.algorithm.sampling import weights as samplings
+from backbone_dask.exact.tree_search import TreeSearch
 from backbone_dask.problems.linear import checked_target
-from backbone_dask.problems.tree import TreeTask, goals, tree_sampler, tree_values
+from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_sampler, tree_values
 from backbone_dask.problems.tree_choice import OneTree, best_goal, draw_trainings, validation_curve
 from backbone_dask.problems.tree_extension import ExtendByPrice
 from backbone_dask.problems.tree_model import TreeModel
@@ -122,10 +123,11 @@ class _Spine:
 
 
 def _extension(ready: TreePreparation) -> ExtendByPrice:
-    """Priced by a tree of the largest depth and buckets, whose splits are worth a few samples each."""
+    """Priced by a searched tree of the largest depth and buckets, whose splits are worth a few samples each."""
     settings = ready.settings
     middle = settings.complexities[(len(settings.complexities) - 1) // 2]
-    pilot = Goal(settings.depths[-1], settings.min_buckets[-1], middle)
+    goal = Goal(settings.depths[-1], settings.min_buckets[-1], middle)
+    pilot = FitTree(TreeSearch((0,), settings.search_width, settings.seed), goal, settings.n_thresholds)
     return ExtendByPrice(ready.store, pilot, settings.pricing_rounds, settings.backbone_max, settings.time_limit)
 
 

@@ -92,11 +92,11 @@ def _edges(model: TreeModel, boxes: dict[int, _Box]) -> list[str]:
                 continue
             below = boxes[int(child)]
             top = box.y + box.height
-            middle = ((box.x + below.x) / 2, (top + below.y) / 2)
+            side, away = ("end", -6) if below.x < box.x else ("start", 6)
             drawn.append(
                 f'<line x1="{box.x:.1f}" y1="{top:.1f}" x2="{below.x:.1f}" y2="{below.y:.1f}" stroke="#808080"/>'
-                f'<text x="{middle[0]:.1f}" y="{middle[1]:.1f}" text-anchor="middle" fill="#808080" '
-                f'font-size="11">{answer}</text>'
+                f'<text x="{(box.x + below.x) / 2 + away:.1f}" y="{(top + below.y) / 2:.1f}" text-anchor="{side}" '
+                f'fill="#808080" font-size="11">{answer}</text>'
             )
     return drawn
 

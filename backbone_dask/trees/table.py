@@ -32,11 +32,6 @@ class TreeTable:
 
     def in_units(self, tree: Tree) -> Tree:
         """A tree on the codes as the same tree on the values."""
-        rows, cuts = np.maximum(tree.features[:, 0], 0), tree.thresholds.astype(np.int64)
-        return replace(tree, thresholds=np.where(tree.is_split, self.cuts[rows, cuts], 0.0))
-
-    def in_codes(self, tree: Tree) -> Tree:
-        """A tree with one feature a split as the nearest one on the codes: thresholds are moved to a cut below."""
-        rows = np.maximum(tree.features[:, 0], 0)
-        below = (self.cuts[rows] <= tree.thresholds[:, None]).sum(axis=1) - 1
-        return replace(tree, thresholds=np.where(tree.is_split, np.maximum(below, 0), 0).astype(np.float64))
+        split, thresholds = tree.is_split, np.zeros(tree.n_nodes)
+        thresholds[split] = self.cuts[tree.features[split, 0], tree.thresholds[split].astype(np.int64)]
+        return replace(tree, thresholds=thresholds)

@@ -83,22 +83,23 @@ class Tree:
         """The misclassified share of the training weight."""
         return float(self.mistakes[~self.is_split].sum() / self.sums[0].sum())
 
-    def leaves(self, X: NDArray[Any]) -> Ints:
-        """The leaf that every sample of X (rows, samples) ends in."""
-        return self.leaves_from(np.zeros(X.shape[1], np.int64), X)
+    def leaves(self, X: NDArray[Any], start: int = 0) -> Ints:
+        """The leaf that every sample of X (rows, samples) ends in if it sets out from the node `start`."""
+        return self.leaves_from(np.full(X.shape[1], start), X)
 
     def leaves_from(self, start: Ints, X: NDArray[Any]) -> Ints:
-        """The leaf that every sample ends in if it starts at a node of its own; -1 stays -1."""
+        """The leaf that every sample ends in if it sets out from a node of its own; -1 stays -1."""
         at = start.copy()
         moving = np.flatnonzero((at != LEAF) & self.is_split[at])
         while moving.size:
             node = at[moving]
-            right = self._sums_of_split(X, node, moving) > self.thresholds[node]
+            right = self.projected(X, node, moving) > self.thresholds[node]
             at[moving] = np.where(right, self.right[node], self.left[node])
             moving = moving[self.is_split[at[moving]]]
         return at
 
-    def _sums_of_split(self, X: NDArray[Any], node: Ints, samples: Ints) -> Floats:
+    def projected(self, X: NDArray[Any], node: Ints | int, samples: Ints) -> Floats:
+        """The weighted sum of each of the samples, at one node or at one for each."""
         total = np.zeros(samples.size)
         for place in range(self.features.shape[1]):
             rows, weights = self.features[node, place], self.weights[node, place]
@@ -160,14 +161,3 @@ def from_heap(features: NDArray[Any], thresholds: NDArray[Any], X: NDArray[Any],
         np.zeros((old.size, labels.n_classes)),
     )
     return shape.filled(X, labels)
-
-
-def to_heap(tree: Tree, depth: int) -> tuple[Ints, Floats]:
-    """Features and thresholds of a tree with one feature a split, as `from_heap` takes them, for trees of `depth`."""
-    features, thresholds = np.full(2 ** (depth + 1) - 1, LEAF), np.zeros(2 ** (depth + 1) - 1)
-    places = {0: 0}
-    for node in np.flatnonzero(tree.is_split):
-        at = places[int(node)]
-        features[at], thresholds[at] = tree.features[node, 0], tree.thresholds[node]
-        places[int(tree.left[node])], places[int(tree.right[node])] = 2 * at + 1, 2 * at + 2
-    return features, thresholds

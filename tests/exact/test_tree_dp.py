@@ -89,7 +89,7 @@ def test_local_search_is_never_below_the_proven_optimum(depth: int) -> None:
     for seed in range(5):
         case = noise(60, 5, Goal(depth, 2.0, 0.004), seed=seed)
         proven = solve(case)
-        found, _ = TreeSearch((0, 1, 2, 3), 2, 0).on_codes(case.table, case.labels, case.goal, deadline=np.inf)
+        found = TreeSearch((0, 1, 2, 3), 2, 0).trees(case.table, case.labels, case.goal, deadline=np.inf)[0][0].tree
         assert proven.termination is Termination.PROVEN
         assert case.goal.objective(found) >= proven.objective - 1e-9
 
@@ -114,7 +114,7 @@ def test_weights_may_have_any_common_measure() -> None:
 def test_without_time_it_is_local_search_with_the_floor() -> None:
     case = noise(200, 30, Goal(5, 1.0, 0.0005), cuts=10)
     outcome = solve(case, 0.3)
-    found, _ = TreeSearch((0,), 2, 0).on_codes(case.table, case.labels, case.goal, deadline=np.inf)
+    found = TreeSearch((0,), 2, 0).trees(case.table, case.labels, case.goal, deadline=np.inf)[0][0].tree
     assert outcome.objective <= case.goal.objective(found) + 1e-12
     assert outcome.termination is Termination.TIME_LIMIT
     assert outcome.bound == pytest.approx(case.goal.floor(case.table.codes, case.labels))

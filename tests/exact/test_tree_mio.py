@@ -29,7 +29,7 @@ def solve(case: TreeCase, seconds: float = 30.0) -> Outcome[Tree]:
 
 
 def on_codes(case: TreeCase, starts: tuple[int, ...]) -> Tree:
-    return TreeSearch(starts, width=2, seed=0).on_codes(case.table, case.labels, case.goal, deadline=FOREVER)[0]
+    return TreeSearch(starts, width=2, seed=0).trees(case.table, case.labels, case.goal, deadline=FOREVER)[0][0].tree
 
 
 def noise(n: int, p: int, goal: Goal, *, cuts: int = 4, seed: int = 0) -> TreeCase:
