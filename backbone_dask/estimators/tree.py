@@ -119,7 +119,8 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels, shape (samples,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
 
     def export_text(self, decimals: int = 3) -> str:
         """The tree in words, one line a node."""
