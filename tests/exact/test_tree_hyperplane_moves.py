@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hyperplane_cases import TreeCase, draw_tree_case, oblique
@@ -9,6 +11,7 @@ from hyperplane_cases import TreeCase, draw_tree_case, oblique
 from backbone_dask.exact.tree_hyperplane_descent import best_hyperplane
 from backbone_dask.exact.tree_hyperplane_lines import Sides, best_weight
 from backbone_dask.exact.tree_hyperplane_moves import Ground
+from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.surgery import replaced, widened
 from backbone_dask.trees.tree import Tree
 
@@ -60,8 +63,25 @@ class TestOneSplit:
         np.testing.assert_array_equal(np.sort(rows[:-1]), np.arange(len(direction)))
         np.testing.assert_array_equal(weights @ task.columns[rows] <= 0, rises < 0)
 
+    @pytest.mark.parametrize("seed", range(20))
+    def test_of_one_column_both_directions_are_tried(self, seed):
+        rng = np.random.default_rng([16, seed])
+        column, rises = rng.normal(size=15), rng.integers(-3, 4, 15).astype(np.float64)
+        task = Sides(np.vstack([column, -np.ones(15)]), rises, np.ones(15), 1.0, 15.0)
+        cost = best_hyperplane(task, np.empty((0, 3), np.int64), np.empty((0, 3)))[2]
+        costs = np.cumsum(rises[np.argsort(column)])[:-1]
+        assert cost == min(costs.min(), (rises.sum() - costs).min())
+
 
 class TestGround:
+    @pytest.mark.parametrize("seed", range(30))
+    def test_a_settled_tree_has_no_leaf_that_is_too_small(self, seed):
+        free = replace(draw_tree_case(seed), goal=Goal(3, 0.0, 0.0))
+        strict = replace(free, goal=Goal(3, 5.0, 0.0))
+        settled = ground_of(strict).settled(axis_tree(free))
+        assert strict.goal.allows(settled)
+        assert settled.n_splits <= axis_tree(free).n_splits
+
     def test_samples_without_weight_do_not_move_the_scale(self):
         case = oblique(1, [1.0, 0.7], n=150, p=5)
         labels = case.labels.weighted((np.arange(150) % 5 != 0).astype(np.float64))

@@ -57,8 +57,11 @@ class TestPlanted:
         axis = case.search(case.table, case.labels, case.goal, seconds=LONG)
         assert axis.objective > 5 * outcome.objective
 
-    def test_the_threshold_is_in_the_middle_of_where_it_may_be(self):
-        case = oblique(4, [1.0, 0.7], n=60, p=3)
+    @pytest.mark.parametrize("seed", range(12))
+    def test_the_threshold_is_in_the_middle_of_where_it_may_be(self, seed):
+        case = oblique(seed, [1.0, 0.7], n=60, p=3)
+        classes = np.where(np.random.default_rng(seed).random(60) < 0.2, 1 - case.labels.classes, case.labels.classes)
+        case = replace(case, labels=Labels(classes, case.labels.weights, 2), goal=Goal(1, 1.0, 0.0))
         tree = solve(case).model
         np.testing.assert_array_equal(centred(tree, case.X, case.labels, case.goal).thresholds, tree.thresholds)
 
