@@ -12,11 +12,9 @@ import click
 from backbone_dask.cli.execution import executor_of, workers_of
 from backbone_dask.cli.options import (
     as_json,
-    extras_from,
     extras_options,
     missing,
     overwrite,
-    settings_from,
     settings_options,
     target,
     task,
@@ -24,11 +22,15 @@ from backbone_dask.cli.options import (
 )
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
+from backbone_dask.cli.tasks import Prepared, fitted, prepared
+from backbone_dask.cli.tree_options import tree_options
 from backbone_dask.launch.local import local_worker_bytes
-from backbone_dask.problems.fitting import Fitted, Preparation, fit_sparse, prepare
+from backbone_dask.problems.fitting import Fitted
+from backbone_dask.problems.tree_fitting import FittedTree
 from backbone_dask.protocols import Executor
 from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary
+from backbone_dask.report.tree_svg import tree_svg
 from backbone_dask.runtime.budget import require_memory
 from backbone_dask.runtime.checkpoint import RunDirectory, digest, open_run
 from backbone_dask.runtime.events import Event, Listener
@@ -44,6 +46,7 @@ from backbone_dask.store.schema import MissingPolicy
 @target
 @missing
 @settings_options
+@tree_options
 @extras_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory of the run.")
 @workers
@@ -68,8 +71,7 @@ def fit(
     if resume and overwrite:
         raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
     source = open_store(store, missing=missing)
-    extras = extras_from(options, source)
-    ready = prepare(source, source.target(target), settings_from(options), task=task, extras=extras)
+    ready = prepared(task, source, source.target(target), options)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
     identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
     _require_memory(ready, workers)
@@ -81,22 +83,24 @@ def fit(
     note(f"report: {out / 'report.md'}", as_json)
 
 
-def _require_memory(ready: Preparation, workers: int | None) -> None:
+def _require_memory(ready: Prepared, workers: int | None) -> None:
     """Before the run directory is touched: a fit that cannot start must not cost an earlier one."""
     count = workers_of(workers)
     require_memory(ready.budget(count), ready.store.n_samples, local_worker_bytes(count) if workers != 0 else 0)
 
 
-def _run(ready: Preparation, directory: RunDirectory, workers: int | None, *, task: str, quiet: bool) -> None:
+def _run(ready: Prepared, directory: RunDirectory, workers: int | None, *, task: str, quiet: bool) -> None:
     with executor_of(workers) as executor, display(quiet) as listen:
-        fitted = fit_sparse(ready, executor, journal=directory, listen=_both(directory.log, listen))
-        _keep(fitted, ready, directory, executor, task)
+        found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
+        _keep(found, ready, directory, executor, task)
 
 
-def _keep(fitted: Fitted, ready: Preparation, directory: RunDirectory, executor: Executor, task: str) -> None:
+def _keep(found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, task: str) -> None:
     peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
-    result = result_json(fitted, ready.store, task=task, peak_bytes=peaks)
-    write_json(directory.path / "model.json", fitted.model.to_json())
+    result = result_json(found, ready.store, task=task, peak_bytes=peaks)
+    write_json(directory.path / "model.json", found.model.to_json())
+    if isinstance(found, FittedTree):
+        write_text(directory.path / "tree.svg", tree_svg(found.model))
     write_text(directory.path / "report.md", summary(result))
     # The result comes last: a run that has one is finished.
     write_json(directory.path / "result.json", result)

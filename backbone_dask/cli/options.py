@@ -16,11 +16,12 @@ from backbone_dask.runtime.files import read_json
 from backbone_dask.settings import CHOICES, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.schema import MissingPolicy
+from backbone_dask.tree_settings import TREE_SOLVERS, TreeSettings
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable output.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace what is there.")
 task = click.option(
-    "--task", type=click.Choice(["regression", "classification"]), default="regression", show_default=True
+    "--task", type=click.Choice(["regression", "classification", "tree"]), default="regression", show_default=True
 )
 target = click.option("--target", help="Name of the target; not needed where the store has only one.")
 missing = click.option(
@@ -36,9 +37,9 @@ workers = click.option(
 class OneOrMany(click.ParamType):  # type: ignore[type-arg]
     """A number, several with commas between them, or one word."""
 
-    def __init__(self, kind: type[int] | type[float], word: str) -> None:
+    def __init__(self, kind: type[int] | type[float], word: str | None = None) -> None:
         self.kind, self.word = kind, word
-        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}[,...]|{word}"
+        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}[,...]{f'|{word}' if word else ''}"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if not isinstance(value, str) or value == self.word:
@@ -46,7 +47,8 @@ class OneOrMany(click.ParamType):  # type: ignore[type-arg]
         try:
             numbers = [self.kind(part) for part in value.split(",")]
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor several with commas between them nor {self.word!r}")
+            other = f" nor {self.word!r}" if self.word else ""
+            self.fail(f"{value!r} is neither a number nor several with commas between them{other}")
         return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -112,10 +114,13 @@ _SETTINGS = (
         "-k",
         "--n-nonzero",
         type=OneOrMany(int, "auto"),
-        required=True,
         help="Most features in the model; several (5,10,20) or 'auto' are chosen from by validation.",
     ),
-    click.option("--screen-size", type=int, help="Features that survive the screen.  [default: 4 n, at least 1000]"),
+    click.option(
+        "--screen-size",
+        type=int,
+        help="Features that survive the screen.  [default: 4 n, for trees 10 n, at least 1000]",
+    ),
     click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True, help="Passes."),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),
     click.option("--n-subproblems", type=OneOrMany(int, "auto"), default=_DEFAULTS.n_subproblems, show_default=True),
@@ -137,13 +142,16 @@ _SETTINGS = (
     click.option("--subproblem-size", type=click.Choice(CHOICES["subproblem_size"]), default=_DEFAULTS.subproblem_size),
     click.option("--subproblem-gamma", type=OneOrMany(float, "grid"), help="Ridge of subproblems.  [default: --gamma]"),
     click.option("--sample-fraction", type=float, default=_DEFAULTS.sample_fraction, show_default=True),
-    click.option("--exact", type=click.Choice(CHOICES["exact"]), default=_DEFAULTS.exact, show_default=True),
+    click.option(
+        "--exact",
+        type=click.Choice([*CHOICES["exact"], *TREE_SOLVERS]),
+        help=f"How the reduced problem is solved.  [default: {_DEFAULTS.exact}; for trees {TREE_SOLVERS[0]}]",
+    ),
     click.option(
         "--time-limit",
         type=float,
-        default=_DEFAULTS.time_limit,
-        show_default=True,
-        help="Seconds of the exact solve.",
+        help="Seconds of the exact solve.  "
+        f"[default: {_DEFAULTS.time_limit:g}; for trees {TreeSettings().time_limit:g}]",
     ),
     click.option("--seed", type=int, default=_DEFAULTS.seed, show_default=True),
 )
@@ -154,7 +162,3 @@ def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_SETTINGS):
         command = option(command)
     return command
-
-
-def settings_from(options: dict[str, Any]) -> Settings:
-    return Settings(**options)

@@ -11,18 +11,18 @@ import numpy as np
 from backbone_dask.cli.execution import workers_of
 from backbone_dask.cli.options import (
     as_json,
-    extras_from,
     extras_options,
     missing,
-    settings_from,
     settings_options,
     target,
     task,
     workers,
 )
 from backbone_dask.cli.output import show
+from backbone_dask.cli.tasks import Prepared, prepared
+from backbone_dask.cli.tree_options import tree_options
 from backbone_dask.launch.local import local_worker_bytes
-from backbone_dask.problems.fitting import Preparation, prepare
+from backbone_dask.problems.tree_fitting import TreePreparation
 from backbone_dask.runtime.budget import Budget, cut_screen, gib
 from backbone_dask.runtime.scoring import screen_blocks
 from backbone_dask.runtime.tasks import take
@@ -39,6 +39,7 @@ PASSES_PER_SUBPROBLEM = 45
 @target
 @missing
 @settings_options
+@tree_options
 @extras_options
 @workers
 @as_json
@@ -53,14 +54,13 @@ def plan(
 ) -> None:
     """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
     source = open_store(store, missing=missing)
-    extras = extras_from(options, source)
-    ready = prepare(source, source.target(target), settings_from(options), task=task, extras=extras)
+    ready = prepared(task, source, source.target(target), options)
     count = workers_of(workers)
     content = {"task": task, **planned(ready, ready.budget(count), count)}
     show(content, _words(content), as_json)
 
 
-def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any]:
+def planned(ready: Prepared, budget: Budget, n_workers: int) -> dict[str, Any]:
     """The plan as plain data."""
     available = local_worker_bytes(n_workers)
     subproblems = ready.settings.n_subproblems
@@ -77,21 +77,20 @@ def planned(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, Any
     }
 
 
-def _seconds(ready: Preparation, budget: Budget, n_workers: int) -> dict[str, float]:
+def _seconds(ready: Prepared, budget: Budget, n_workers: int) -> dict[str, float]:
     """Measured on one block, and scaled up; the exact solve may take all of its limit."""
     store, settings = ready.store, ready.settings
     rate = _columns_per_second(ready)
-    pass_seconds = budget.subproblem_features / _products_per_second(ready)
     rounds = -(-settings.n_subproblems // n_workers)
     return {
         "screen": store.n_features / (rate * n_workers),
         "compact": settings.screen_size / (rate * n_workers),
-        "levels": rounds * PASSES_PER_SUBPROBLEM * pass_seconds,
+        "levels": rounds * budget.subproblem_features * _seconds_per_candidate(ready),
         "reduced_at_most": settings.time_limit,
     }
 
 
-def _columns_per_second(ready: Preparation) -> float:
+def _columns_per_second(ready: Prepared) -> float:
     block, panel = ready.store.blocks()[0], ready.problem.screen
 
     def score() -> None:
@@ -100,11 +99,15 @@ def _columns_per_second(ready: Preparation) -> float:
     return block.size / _best_of_two(score)
 
 
-def _products_per_second(ready: Preparation) -> float:
+def _seconds_per_candidate(ready: Prepared) -> float:
+    """Of a subproblem, measured on one block."""
     block = ready.store.blocks()[0]
-    columns = take(ready.store.read(block).standardised(), np.arange(block.size))
+    columns = take(ready.problem.prepare(ready.store.read(block)), np.arange(block.size))
+    if isinstance(ready, TreePreparation):
+        fit, labels = ready.problem.fit_subproblem, ready.task.labels
+        return _best_of_two(lambda: fit(columns, labels, seed=0)) / block.size
     vector = ready.task.response.astype(np.float32)
-    return block.size / _best_of_two(lambda: columns @ vector)
+    return PASSES_PER_SUBPROBLEM * _best_of_two(lambda: columns @ vector) / block.size
 
 
 def _best_of_two(work: Any) -> float:

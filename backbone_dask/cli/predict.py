@@ -14,9 +14,10 @@ from backbone_dask.cli.options import as_json, missing, overwrite
 from backbone_dask.cli.output import show
 from backbone_dask.errors import RunDirectoryError
 from backbone_dask.problems.model import LinearModel
-from backbone_dask.problems.prediction import predict_store
+from backbone_dask.problems.prediction import model_from_json, predict_store, tree_shares
+from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.runtime.files import published, read_json
-from backbone_dask.store import open_store
+from backbone_dask.store import FeatureStore, open_store
 from backbone_dask.store.schema import MissingPolicy
 
 
@@ -39,21 +40,31 @@ def predict(
 ) -> None:
     """Predict the samples of STORE with the model of RUN; for classes, the label and the probability of the second.
 
+    A tree gives the probability of every class.
     Features are found by name, or by position where STORE has no names.
     """
     if out.exists() and not overwrite:
         raise RunDirectoryError(f"{out} exists; choose another name, or use --overwrite")
-    model = LinearModel.from_json(read_json(run / "model.json"))
+    model = model_from_json(read_json(run / "model.json"))
     source = open_store(store, missing=missing)
-    beside = np.stack([source.target(name) for name in covariates], axis=1) if covariates else None
-    predictions = predict_store(model, source, beside)
+    columns = _tree(model, source) if isinstance(model, TreeModel) else _linear(model, source, covariates)
     with published(out) as stream:
-        stream.write(_encoded(_columns(model, predictions), out.suffix))
-    content = {"out": str(out), "n_samples": predictions.size, "n_features": model.ids.size}
-    show(content, f"{predictions.size:,} predictions from {model.ids.size} features: {out}", as_json)
+        stream.write(_encoded(columns, out.suffix))
+    content = {"out": str(out), "n_samples": source.n_samples, "n_features": model.ids.size}
+    show(content, f"{source.n_samples:,} predictions from {model.ids.size} features: {out}", as_json)
 
 
-def _columns(model: LinearModel, predictor: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+def _tree(model: TreeModel, source: FeatureStore) -> dict[str, NDArray[np.float64]]:
+    """The label, and the share of every class in the sample's leaf."""
+    shares = tree_shares(model, source)
+    labels = np.array(model.classes)[shares.argmax(axis=1)]
+    named = {f"probability_{label:g}": share for label, share in zip(model.classes, shares.T, strict=True)}
+    return {"prediction": labels, **named}
+
+
+def _linear(model: LinearModel, source: FeatureStore, covariates: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+    beside = np.stack([source.target(name) for name in covariates], axis=1) if covariates else None
+    predictor = predict_store(model, source, beside)
     if not model.classes:
         return {"prediction": predictor}
     labels = np.array(model.classes)[(predictor > 0).astype(int)]

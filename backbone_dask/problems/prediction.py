@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.model import LinearModel, Terms
+from backbone_dask.problems.tree_model import FORMAT as TREE_FORMAT
 from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds
@@ -23,6 +24,12 @@ def predict_store(model: LinearModel, store: FeatureStore, covariates: Any = Non
     beside = _beside(model, covariates, store.n_samples)
     tied = model.covariates(_columns(model.covariates, store)) if model.covariates.ids.size else 0.0
     return np.asarray(model.intercept + model.support(_columns(model.support, store)) + tied + beside @ model.beside)
+
+
+def model_from_json(content: Any) -> LinearModel | TreeModel:
+    """The model that either `to_json` wrote."""
+    is_tree = isinstance(content, dict) and content.get("format") == TREE_FORMAT
+    return TreeModel.from_json(content) if is_tree else LinearModel.from_json(content)
 
 
 def tree_shares(model: TreeModel, store: FeatureStore) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_sampler, 
 from backbone_dask.problems.tree_choice import OneTree, best_goal, draw_trainings, validation_curve
 from backbone_dask.problems.tree_extension import ExtendByPrice
 from backbone_dask.problems.tree_model import TreeModel
-from backbone_dask.protocols import Executor
+from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, silent
@@ -41,6 +42,10 @@ class TreePreparation:
     task: TreeTask
     settings: ResolvedTreeSettings
     classes: tuple[float, ...]
+
+    @property
+    def problem(self) -> Problem[Tree]:
+        return self.task.problem(self.settings)
 
     @property
     def extras_json(self) -> dict[str, Any]:
@@ -88,12 +93,14 @@ def fit_tree(
     settings = ready.settings
     curve: tuple[TreePoint, ...] = ()
     goal = goals(settings)[0]
+    began = time.perf_counter()
     if settings.has_choice:
         trainings = draw_trainings(ready.task.labels, settings.validation, settings.seed)
         curve = validation_curve(ready.store, ready.task, settings, trainings, spine)
         goal = best_goal(curve)
-    reduce = OneTree(ready.store, goal, settings.n_starts, settings.time_limit)
-    return _fitted(ready, goal, replace(spine(ready.task, reduce), grid=curve))
+    validated = {"validation": time.perf_counter() - began} if curve else {}
+    finding = spine(ready.task, OneTree(ready.store, goal, settings.n_starts, settings.time_limit))
+    return _fitted(ready, goal, replace(finding, grid=curve, seconds={**validated, **finding.seconds}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from typing import Any
 from backbone_dask.algorithm.advice import recommend
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.model import LinearModel
+from backbone_dask.problems.tree_fitting import FittedTree
+from backbone_dask.problems.tree_text import export_text
 from backbone_dask.report.metrics import recovery, tree_recovery
 from backbone_dask.report.summary import FORMAT
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.synthetic import TreeTruth
-from backbone_dask.values import GridPoint
+from backbone_dask.values import GridPoint, TreePoint
 
 LIBRARIES = (
     "backbone-dask",
@@ -30,10 +32,11 @@ LIBRARIES = (
 )
 
 
-def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: dict[str, Any]) -> dict[str, Any]:
+def result_json(
+    fitted: Fitted | FittedTree, store: FeatureStore, *, task: str, peak_bytes: dict[str, Any]
+) -> dict[str, Any]:
     """Everything that was found, proved, set and measured."""
     finding, model = fitted.finding, fitted.model
-    screening = finding.screening
     content = {
         "format": FORMAT,
         "task": task,
@@ -41,15 +44,18 @@ def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: d
             "location": store.location,
             "n_samples": store.n_samples,
             "n_features": store.n_features,
-            "n_constant": screening.n_constant,
+            "n_constant": finding.screening.n_constant,
         },
         "support": {"ids": model.ids.tolist(), "names": list(model.names)},
-        "coefficients": model.coefficients.tolist(),
-        "intercept": model.intercept,
-        "covariates": _covariates(model),
+        **(_tree(fitted) if isinstance(fitted, FittedTree) else _linear(fitted, store)),
         "training": fitted.training,
         "backbone": finding.backbone.tolist(),
-        **_proof(fitted, store),
+        "objective": finding.outcome.objective,
+        "bound": finding.outcome.bound,
+        "gap": finding.outcome.gap,
+        "termination": finding.outcome.termination.value,
+        "rounds": finding.outcome.rounds,
+        "validation": [_point(point) for point in finding.grid],
         "levels": [_level(record) for record in finding.levels],
         "settings": asdict(fitted.settings),
         "seed": fitted.settings.seed,
@@ -57,25 +63,42 @@ def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: d
         "peak_bytes": peak_bytes,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
-    if store.truth is not None:
-        content["recovery"] = recovery(model.ids, finding.backbone, store.truth.ids)
+    return content | _recovery(fitted, store)
+
+
+def _recovery(fitted: Fitted | FittedTree, store: FeatureStore) -> dict[str, Any]:
+    """How well the truth was found, where it is known."""
+    if store.truth is None:
+        return {}
+    ids = fitted.model.ids
+    known = recovery(ids, fitted.finding.backbone, store.truth.ids)
     if isinstance(store.truth, TreeTruth):
-        content["recovery"] |= tree_recovery(model.ids, store.truth.ids, depth=None)
-    return content
+        depth = fitted.model.tree.depth if isinstance(fitted, FittedTree) else None
+        known |= tree_recovery(ids, store.truth.ids, depth=depth)
+    return {"recovery": known}
 
 
-def _proof(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
-    outcome, settings = fitted.finding.outcome, fitted.settings
+def _linear(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
+    model, settings = fitted.model, fitted.settings
     return {
-        "objective": outcome.objective,
-        "bound": outcome.bound,
-        "gap": outcome.gap,
-        "termination": outcome.termination.value,
-        "rounds": outcome.rounds,
+        "coefficients": model.coefficients.tolist(),
+        "intercept": model.intercept,
+        "covariates": _covariates(model),
         "n_nonzero": fitted.n_nonzero,
         "gamma": fitted.gamma,
-        "validation": [_point(point) for point in fitted.finding.grid],
         "advice": asdict(recommend(store.n_samples, store.n_features, settings.n_nonzero)),
+    }
+
+
+def _tree(fitted: FittedTree) -> dict[str, Any]:
+    model = fitted.model
+    return {
+        "tree": model.nested(),
+        "text": export_text(model),
+        "importances": model.importances().tolist(),
+        "chosen": asdict(fitted.goal),
+        "depth": model.tree.depth,
+        "n_splits": model.tree.n_splits,
     }
 
 
@@ -84,7 +107,7 @@ def _covariates(model: LinearModel) -> dict[str, Any]:
     return {"features": tied, "beside": model.beside.tolist()}
 
 
-def _point(point: GridPoint) -> dict[str, Any]:
+def _point(point: GridPoint | TreePoint) -> dict[str, Any]:
     return {**asdict(point), "error": point.error}
 
 

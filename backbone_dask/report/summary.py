@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from backbone_dask.report.tree_summary import tree_model, tree_validation
+
 FORMAT = 1
 """Of the result that is read here."""
 
 
 def summary(result: dict[str, Any]) -> str:
     """The result as Markdown, readable in a terminal as it is."""
-    parts = [_headline(result), _model(result), _recovery(result), _proof(result), _advice(result)]
-    parts += [_validation(result), _levels(result), _times(result)]
+    if "tree" in result:
+        own = [tree_model(result), _recovery(result), _proof(result), tree_validation(result)]
+    else:
+        own = [_model(result), _recovery(result), _proof(result), _advice(result), _validation(result)]
+    parts = [_headline(result), *own, _levels(result), _times(result)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _headline(result: dict[str, Any]) -> str:
-    store, found = result["store"], len(result["coefficients"])
+    store, found = result["store"], len(result["support"]["ids"])
     constant = f" ({store['n_constant']} of them constant)" if store["n_constant"] else ""
     return (
         f"# {found} of {store['n_features']:,} features{constant} explain {store['n_samples']:,} samples\n\n"
@@ -51,6 +56,11 @@ def _recovery(result: dict[str, Any]) -> str:
         "## Recovery of the known truth\n\n"
         f"{known['n_found']} of {known['n_relevant']} relevant features found (accuracy {known['accuracy']:.3f}), "
         f"false alarms {known['false_alarm']:.3f}, in the backbone {known['backbone_accuracy']:.3f}"
+        + (
+            f"; {known['fraction_relevant']:.1%} of the features used are relevant"
+            if "fraction_relevant" in known
+            else ""
+        )
     )
 
 

@@ -1,0 +1,52 @@
+"""The tasks of `fit` and `plan`: which options go with which, and what each prepares and fits."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import click
+from click.core import ParameterSource
+
+from backbone_dask.cli.options import extras_from
+from backbone_dask.problems.fitting import Fitted, Preparation, fit_sparse, prepare
+from backbone_dask.problems.tree_fitting import FittedTree, TreePreparation, fit_tree, prepare_tree
+from backbone_dask.protocols import Executor
+from backbone_dask.runtime.checkpoint import Journal
+from backbone_dask.runtime.events import Listener
+from backbone_dask.settings import Settings
+from backbone_dask.store import FeatureStore
+from backbone_dask.tree_settings import TreeSettings
+from backbone_dask.values import Target
+
+Prepared: TypeAlias = Preparation | TreePreparation
+_SPARSE = {field.name for field in fields(Settings)}
+_TREE = {field.name for field in fields(TreeSettings)}
+_LINEAR_EXTRAS = {"covariates", "no_intercept", "nonnegative", "groups"}
+
+
+def prepared(task: str, store: FeatureStore, y: Target, options: dict[str, Any]) -> Prepared:
+    """Check the options of the command line and the data; what was not given is as the task has it."""
+    context = click.get_current_context()
+    own, others = (_TREE, _SPARSE | _LINEAR_EXTRAS) if task == "tree" else (_SPARSE, _TREE)
+    given = {name for name in options if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    _refuse(context, task, given & (others - own))
+    chosen = {name: options[name] for name in given & own}
+    if task == "tree":
+        weights = store.target(options["weights"]) if options["weights"] else None
+        return prepare_tree(store, y, TreeSettings(**chosen), sample_weight=weights)
+    if "n_nonzero" not in chosen:
+        raise click.UsageError(f"--task {task} needs -k, the most features in the model; 'auto' chooses it")
+    return prepare(store, y, Settings(**chosen), task=task, extras=extras_from(options, store))
+
+
+def fitted(ready: Prepared, executor: Executor, *, journal: Journal, listen: Listener) -> Fitted | FittedTree:
+    if isinstance(ready, TreePreparation):
+        return fit_tree(ready, executor, journal=journal, listen=listen)
+    return fit_sparse(ready, executor, journal=journal, listen=listen)
+
+
+def _refuse(context: click.Context, task: str, strangers: set[str]) -> None:
+    for parameter in context.command.params:
+        if parameter.name in strangers:
+            raise click.UsageError(f"{parameter.opts[-1]} does not go with --task {task}; leave it out")
