@@ -9,10 +9,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.trees.bins import Codes
+from backbone_dask.trees.bins import COARSE_BITS, RANK_BITS, Ranks
 from backbone_dask.trees.growth import best_cut
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
+
+N_BINS, SHIFT = 1 << COARSE_BITS, RANK_BITS - COARSE_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,8 @@ def visits(tree: Tree, X: NDArray[Any], labels: Labels) -> Visits:
     return Visits(np.array(nodes), np.array(rises), labels)
 
 
-def price(codes: Codes, seen: Visits, n_bins: int) -> NDArray[np.float64]:
-    """What each row of codes would take off at every node: two scores a node (scores, rows), none below 0.
+def price(ranks: Ranks, seen: Visits) -> NDArray[np.float64]:
+    """What each row of ranks would take off at every node: two scores a node (scores, rows), none below 0.
 
     One is the fall of the Gini impurity by a split of the node's samples, the other the mistakes that another split
     between the same children saves over sending every sample to the right; both in units of weight.
@@ -58,9 +60,9 @@ def price(codes: Codes, seen: Visits, n_bins: int) -> NDArray[np.float64]:
     tallies = seen.labels.tallies()
     for nodes, rises in zip(seen.nodes, seen.rises, strict=True):
         here = np.flatnonzero((nodes >= 0) & (seen.labels.weights > 0))
-        scores = np.zeros((2 * (int(nodes.max()) + 1), codes.shape[0]))
-        data = (seen.labels.classes[here], tallies[here], seen.labels.n_classes, n_bins)
-        _price_level(codes, here, nodes[here], rises[here], *data, scores)
+        scores = np.zeros((2 * (int(nodes.max()) + 1), ranks.shape[0]))
+        data = (seen.labels.classes[here], tallies[here], seen.labels.n_classes)
+        _price_level(ranks, here, nodes[here], rises[here], *data, scores)
         parts.append(scores)
     return np.concatenate(parts)
 
@@ -73,9 +75,9 @@ class Prices:
     scores: NDArray[np.float64]
 
 
-def best_prices(codes: Codes, seen: Visits, n_bins: int, keep: int) -> Prices:
+def best_prices(ranks: Ranks, seen: Visits, keep: int) -> Prices:
     """The `keep` best rows for each score, the best first; of equals the first row."""
-    scores = price(codes, seen, n_bins)
+    scores = price(ranks, seen)
     positions = np.argsort(-scores, axis=1, kind="stable")[:, :keep]
     return Prices(positions, np.take_along_axis(scores, positions, axis=1))
 
@@ -106,17 +108,17 @@ def _rise(
 
 
 @numba.njit(cache=True, nogil=True)
-def _price_level(codes, here, nodes, rises, classes, tallies, n_classes, n_bins, scores):  # type: ignore[no-untyped-def]
+def _price_level(ranks, here, nodes, rises, classes, tallies, n_classes, scores):  # type: ignore[no-untyped-def]
     n_nodes = scores.shape[0] // 2
     totals = np.zeros((n_nodes, n_classes))
     for at in range(here.size):
         totals[nodes[at], classes[at]] += tallies[at]
-    cells = np.empty((n_nodes, n_bins, n_classes), tallies.dtype)
-    slopes = np.empty((n_nodes, n_bins))
-    for row in range(codes.shape[0]):
+    cells = np.empty((n_nodes, N_BINS, n_classes), tallies.dtype)
+    slopes = np.empty((n_nodes, N_BINS))
+    for row in range(ranks.shape[0]):
         cells[:], slopes[:] = 0, 0.0
         for at in range(here.size):
-            code = codes[row, here[at]]
+            code = ranks[row, here[at]] >> SHIFT
             cells[nodes[at], code, classes[at]] += tallies[at]
             slopes[nodes[at], code] += rises[at]
         for node in range(n_nodes):

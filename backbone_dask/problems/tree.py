@@ -23,25 +23,24 @@ from backbone_dask.screens.catalogue import screens
 from backbone_dask.screens.panels import SubsetsPanel
 from backbone_dask.subproblems.cart import FitCart, used_features
 from backbone_dask.tree_settings import ResolvedTreeSettings
-from backbone_dask.trees.bins import MOST_CUTS, Codes, encode, find_cuts
+from backbone_dask.trees.bins import COARSE_BITS, Ranks, spread_ranks
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable
 from backbone_dask.trees.tree import Tree
 from backbone_dask.values import CandidateIds, Outcome, Target, Utilities
 
-N_BINS = MOST_CUTS + 1
+N_BINS = 1 << COARSE_BITS
 _COLUMNS_AT_A_TIME = 512
 
 
-def binned(columns: Columns) -> Codes:
-    """Columns in at most 256 bins at their quantiles, a missing value in that of the mean: what subproblems share."""
-    codes = np.empty(columns.values.shape, np.uint8)
+def ranked(columns: Columns) -> Ranks:
+    """Ranks of the values of each column, a missing value at that of the mean: what subproblems share."""
+    ranks = np.empty(columns.values.shape, np.uint16)
     for start in range(0, columns.n_features, _COLUMNS_AT_A_TIME):
         strip = slice(start, start + _COLUMNS_AT_A_TIME)
-        values = tree_values(columns[strip])
-        codes[strip] = encode(values, find_cuts(values, MOST_CUTS))
-    return codes
+        ranks[strip] = spread_ranks(tree_values(columns[strip]))
+    return ranks
 
 
 def tree_values(columns: Columns) -> NDArray[np.generic]:
@@ -115,7 +114,7 @@ class TreeTask:
             fit_subproblem=FitCart(settings.subproblem_depths, settings.min_buckets, N_BINS),
             extract_relevant=used_features,
             fit=FitTree(tree_solver(settings), goals(settings)[-1], settings.n_thresholds),
-            prepare=binned,
+            prepare=ranked,
         )
 
     def _screen(self, name: str) -> Panel:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.exact.tree_pricing import Prices, Visits, best_prices, visits
-from backbone_dask.problems.tree import N_BINS, FitTree
+from backbone_dask.problems.tree import FitTree
 from backbone_dask.problems.tree_choice import solved, values_of
 from backbone_dask.runtime.run import Reduction
 from backbone_dask.store import FeatureStore
@@ -57,7 +57,7 @@ class ExtendByPrice:
     def _priced(self, work: Reduction, tree: Tree) -> CandidateIds:
         """Global ids in the order of rank at their node, the best of every node first."""
         seen = work.executor.submit(_seen, values_of(work, self.store), work.y, tree)
-        items = ((partition, seen, N_BINS, PRICED_PER_SCORE) for partition in work.held.partitions)
+        items = ((partition, seen, PRICED_PER_SCORE) for partition in work.held.partitions)
         parts = list(work.executor.map(best_prices, items))
         starts = [start for start, _ in pairwise(work.held.bounds)]
         return ranked(parts, starts, work.held.candidates)

@@ -31,7 +31,7 @@ from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import LEAF, Tree
 from backbone_dask.values import Target, TreePoint
 
-CODE_BYTES = 1
+RANK_BYTES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class TreePreparation:
     def budget(self, n_workers: int) -> Budget:
         """The cut of this fit for that many workers."""
         width = tree_sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
-        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, itemsize=CODE_BYTES)
+        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, itemsize=RANK_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

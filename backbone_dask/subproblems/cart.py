@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.trees.bins import Codes
+from backbone_dask.trees.bins import Ranks
 from backbone_dask.trees.growth import grow
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.pruning import error_of, pruned_at, weakest_links, within
@@ -21,7 +21,7 @@ TRAINING_SHARE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class CartFit:
-    """A tree on the rows of one coded table, and its training error."""
+    """A tree on the rows of one table of ranks, and its training error."""
 
     n_columns: int
     tree: Tree
@@ -52,17 +52,17 @@ class FitCart:
     min_buckets: tuple[float, ...]
     n_bins: int
 
-    def __call__(self, X: Codes, y: Labels, *, seed: int) -> CartFit:
+    def __call__(self, X: Ranks, y: Labels, *, seed: int) -> CartFit:
         if min(self.depths) == max(self.depths) == 0:
             return CartFit(X.shape[0], self._grown(X, y, 0, 1.0))
         best = self._chosen(X, y, seed)
         tree = self._grown(X, y, best.depth, best.min_bucket)
         return CartFit(X.shape[0], tree.pruned(pruned_at(tree, tree.is_split, best.complexity)))
 
-    def _grown(self, X: Codes, y: Labels, depth: int, min_bucket: float) -> Tree:
+    def _grown(self, X: Ranks, y: Labels, depth: int, min_bucket: float) -> Tree:
         return grow(X, y, n_bins=self.n_bins, depth=depth, min_bucket=min_bucket)
 
-    def _chosen(self, X: Codes, y: Labels, seed: int) -> Choice:
+    def _chosen(self, X: Ranks, y: Labels, seed: int) -> Choice:
         training = draw_training(y, seed)
         if not (y.weights * ~training).any():
             return Choice(0.0, 0, max(self.depths), max(self.min_buckets), 0.0)
@@ -73,7 +73,7 @@ class FitCart:
             for choice in self._choices(self._grown(X, trained, max(self.depths), min_bucket), X, left_out, min_bucket)
         )
 
-    def _choices(self, tree: Tree, X: Codes, left_out: Labels, min_bucket: float) -> Iterator[Choice]:
+    def _choices(self, tree: Tree, X: Ranks, left_out: Labels, min_bucket: float) -> Iterator[Choice]:
         sums = tree.reached(X, left_out)
         for depth in self.depths:
             for pruned in weakest_links(tree, within(tree, depth)):

@@ -13,8 +13,13 @@ Cuts: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.uint8]
 """Shape (features, samples): how many cuts lie below a value. code <= c if and only if value <= cuts[c]."""
 
+Ranks: TypeAlias = NDArray[np.uint16]
+"""Shape (features, samples): ranks among the different values of a row, spread over all of uint16."""
+
 MOST_CUTS = 255
 ROWS_AT_A_TIME = 256
+RANK_BITS, COARSE_BITS = 16, 8
+"""The high byte of a rank is its bin among 256, the low byte tells the values of a bin apart."""
 
 
 def find_cuts(values: NDArray[Any], most: int) -> Cuts:
@@ -37,6 +42,20 @@ def encode(values: NDArray[Any], cuts: Cuts) -> Codes:
     full[:, : cuts.shape[1]] = cuts
     _encode(values, full, (2 ** np.arange(depth)[::-1]).astype(np.int32), codes)
     return codes
+
+
+def spread_ranks(values: NDArray[Any]) -> Ranks:
+    """Ranks in the order of the values: equal for equal values, and different for others if there are at most 65,536.
+
+    The bins of the high byte hold about the same number of different values each.
+    """
+    ranks = np.empty(values.shape, np.uint16)
+    depth = values.shape[1].bit_length()
+    steps = (2 ** np.arange(depth)[::-1]).astype(np.int32)
+    for start in range(0, values.shape[0], ROWS_AT_A_TIME):
+        rows = slice(start, start + ROWS_AT_A_TIME)
+        _rank(values[rows], np.sort(values[rows], axis=1), steps, ranks[rows])
+    return ranks
 
 
 @numba.njit(cache=True, nogil=True)
@@ -70,13 +89,33 @@ def _cut_sorted(values, cuts):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _encode(values, cuts, steps, codes):  # type: ignore[no-untyped-def]
-    """Binary search in steps that all samples take together, so that they run in vector lanes."""
     place = np.empty(values.shape[1], np.int32)
     for j in range(values.shape[0]):
-        row, ends = values[j], cuts[j]
-        place[:] = 0
-        for step in steps:
-            for i in range(row.size):
-                place[i] += step if ends[place[i] + step - 1] < row[i] else np.int32(0)
-        for i in range(row.size):
+        _count_below(values[j], cuts[j], steps, place)
+        for i in range(place.size):
             codes[j, i] = place[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def _rank(values, ordered, steps, ranks):  # type: ignore[no-untyped-def]
+    place = np.empty(values.shape[1], np.int32)
+    ends = np.empty(2**steps.size - 1, values.dtype)
+    for j in range(values.shape[0]):
+        distinct = 0
+        for i in range(ordered.shape[1]):
+            if i == 0 or ordered[j, i] != ordered[j, i - 1]:
+                ends[distinct] = ordered[j, i]
+                distinct += 1
+        ends[distinct:] = np.inf
+        _count_below(values[j], ends, steps, place)
+        for i in range(place.size):
+            ranks[j, i] = (np.int64(place[i]) << RANK_BITS) // distinct
+
+
+@numba.njit(cache=True, nogil=True)
+def _count_below(row, ends, steps, place):  # type: ignore[no-untyped-def]
+    """Binary search in steps that all samples take together, so that they run in vector lanes."""
+    place[:] = 0
+    for step in steps:
+        for i in range(row.size):
+            place[i] += step if ends[place[i] + step - 1] < row[i] else np.int32(0)

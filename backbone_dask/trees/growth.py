@@ -8,34 +8,40 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.trees.bins import Codes
+from backbone_dask.trees.bins import COARSE_BITS, RANK_BITS, Codes, Ranks
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree, from_heap
 
 # A gain below this, relatively, is rounding.
 _LEAST_GAIN = 1e-10
+LOOKED_AT = 8
+"""How many rows of a node are looked through value by value."""
 
 
 class Coded(NamedTuple):
     """What trees are grown from, in the form that compiled code takes; see `coded`."""
 
-    codes: Codes
+    codes: NDArray[Any]
     classes: NDArray[np.int64]
     tallies: NDArray[Any]
     n_classes: int
     n_bins: int
     min_bucket: float
+    shift: int
+    """How many low bits of a code a bin leaves out."""
 
 
-def coded(codes: Codes, labels: Labels, n_bins: int, min_bucket: float) -> Coded:
-    return Coded(codes, labels.classes, labels.tallies(), labels.n_classes, n_bins, float(min_bucket))
+def coded(codes: Codes | Ranks, labels: Labels, n_bins: int, min_bucket: float) -> Coded:
+    shift = RANK_BITS - COARSE_BITS if codes.dtype == np.uint16 else 0
+    return Coded(codes, labels.classes, labels.tallies(), labels.n_classes, n_bins, float(min_bucket), shift)
 
 
-def grow(codes: Codes, labels: Labels, *, n_bins: int, depth: int, min_bucket: float) -> Tree:
-    """The greedy tree of at most `depth` on codes below `n_bins`; thresholds are codes.
+def grow(codes: Codes | Ranks, labels: Labels, *, n_bins: int, depth: int, min_bucket: float) -> Tree:
+    """The greedy tree of at most `depth`, on codes below `n_bins` or on ranks, which have 256 bins.
 
-    No leaf has less weight than `min_bucket`. Of equal splits the first row's lowest cut is taken, so that a tree of
-    less depth is this one cut off there.
+    Thresholds are codes. No leaf has less weight than `min_bucket`. Of equal splits the first row's lowest cut is
+    taken, so that a tree of less depth is this one cut off there. On ranks the rows with the best splits between bins
+    are looked through value by value.
     """
     present = np.flatnonzero(labels.weights > 0)
     features, cuts = empty_heap(depth)
@@ -61,9 +67,10 @@ def grow_heap(data, rows, samples, features, cuts):  # type: ignore[no-untyped-d
         here, place = _in_open(here, place, slots, first)
         if here.size == 0:
             return
-        splits = np.full((best.size, 2), -1)
-        base = slots[place - first] * data.n_bins * data.n_classes + data.classes[here]
-        _search(data, rows, here, base, _compact(sums, slots, best.size), best, splits)
+        owner, totals = slots[place - first], _compact(sums, slots, best.size)
+        base = owner * data.n_bins * data.n_classes + data.classes[here]
+        found = _search(data, rows, here, base, totals, best)
+        splits = _best_values(data, here, owner, totals, found) if data.shift else found[:, 0]
         for node in range(width):
             if slots[node] >= 0 and splits[slots[node], 0] >= 0:
                 features[first + node], cuts[first + node] = splits[slots[node]]
@@ -108,21 +115,68 @@ def _compact(sums, slots, size):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _search(data, rows, here, base, totals, best, splits):  # type: ignore[no-untyped-def]
-    """The best split of every open node over all rows: `best` holds its score, `splits` its row and cut."""
+def _search(data, rows, here, base, totals, least):  # type: ignore[no-untyped-def]
+    """Row and bin of the best splits of every open node that beat `least`, the best first (nodes, LOOKED_AT, 2)."""
     n_nodes, n_classes = totals.shape
-    tallies = data.tallies[here]
+    tallies, kept = data.tallies[here], LOOKED_AT if data.shift else 1
+    found, scores = np.full((n_nodes, kept, 2), -1), np.empty((n_nodes, kept))
+    for node in range(n_nodes):
+        scores[node] = least[node]
     cells = np.empty(n_nodes * data.n_bins * n_classes, tallies.dtype)
     for row in rows:
         column = data.codes[row]
         cells[:] = 0
         for at in range(here.size):
-            cells[base[at] + column[here[at]] * n_classes] += tallies[at]
+            cells[base[at] + (column[here[at]] >> data.shift) * n_classes] += tallies[at]
         shaped = cells.reshape(n_nodes, data.n_bins, n_classes)
         for node in range(n_nodes):
-            score, cut = best_cut(shaped[node], totals[node], data.min_bucket, best[node])
+            score, cut = best_cut(shaped[node], totals[node], data.min_bucket, scores[node, kept - 1])
             if cut >= 0:
-                best[node], splits[node, 0], splits[node, 1] = score, row, cut
+                _insert(scores[node], found[node], score, row, cut)
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _insert(scores, found, score, row, cut):  # type: ignore[no-untyped-def]
+    """Put a split into its place among the best; of equals the earlier one stays ahead."""
+    at = scores.size - 1
+    while at > 0 and scores[at - 1] < score:
+        scores[at], found[at, 0], found[at, 1] = scores[at - 1], found[at - 1, 0], found[at - 1, 1]
+        at -= 1
+    scores[at], found[at, 0], found[at, 1] = score, row, cut
+
+
+@numba.njit(cache=True, nogil=True)
+def _best_values(data, here, owner, totals, found):  # type: ignore[no-untyped-def]
+    """The best split of every node among all values of the rows that `found` names."""
+    n_nodes = totals.shape[0]
+    order = np.argsort(owner, kind="mergesort")
+    ends = np.searchsorted(owner[order], np.arange(n_nodes + 1))
+    splits = np.full((n_nodes, 2), -1)
+    for node in range(n_nodes):
+        inside, best = here[order[ends[node] : ends[node + 1]]], 0.0
+        for row, _ in found[node]:
+            if row < 0:
+                break
+            score, cut = _best_value(data, inside, row, totals[node])
+            if score > best:
+                best, splits[node, 0], splits[node, 1] = score, row, cut
+    return splits
+
+
+@numba.njit(cache=True, nogil=True)
+def _best_value(data, inside, row, totals):  # type: ignore[no-untyped-def]
+    """The best cut of some samples between two of the codes that they have, halfway."""
+    codes = data.codes[row][inside]
+    order = np.argsort(codes, kind="mergesort")
+    cells, levels, size = np.zeros((inside.size, data.n_classes)), np.empty(inside.size, np.int64), 0
+    for at in order:
+        if size == 0 or codes[at] != levels[size - 1]:
+            levels[size] = codes[at]
+            size += 1
+        cells[size - 1, data.classes[inside[at]]] += data.tallies[inside[at]]
+    score, cut = best_cut(cells[:size], totals, data.min_bucket, 0.0)
+    return score, (levels[cut] + levels[cut + 1]) // 2 if cut >= 0 else -1
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""A binned CART subproblem against one scikit-learn tree of the same data: seconds, and the training impurity of both.
+"""A CART subproblem against one scikit-learn tree of the same data: seconds, and the training impurity of both.
 
 python -m benchmarks.trees.cart --n 3500 --p 10000 --depth 5 --seeds 1 2 3
 """
@@ -11,15 +11,14 @@ import time
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from backbone_dask.problems.tree import N_BINS
 from backbone_dask.store.synthetic import Recipe, gather, target
 from backbone_dask.subproblems.cart import FitCart
-from backbone_dask.trees.bins import MOST_CUTS, encode, find_cuts
+from backbone_dask.trees.bins import spread_ranks
 from backbone_dask.trees.growth import grow
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.pruning import weakest_links, within
 from backbone_dask.trees.tree import Tree
-
-N_BINS = MOST_CUTS + 1
 
 
 def impurity(sums: np.ndarray) -> float:
@@ -46,7 +45,7 @@ def row(n: int, p: int, depth: int, seed: int) -> str:
     recipe = Recipe(kind="tree", n_samples=n, n_features=p, n_relevant=31, rho=0.9, depth=5, seed=seed)
     X, y = gather(recipe, np.arange(p)), target(recipe).astype(np.int64)
     labels = Labels(y, np.ones(n), 2)
-    binning, codes = seconds_of(lambda: encode(X, find_cuts(X, MOST_CUTS)))
+    ranking, codes = seconds_of(lambda: spread_ranks(X))
     ours, tree = min((seconds_of(every_depth_and_alpha, codes, labels, depth) for _ in range(3)), key=lambda t: t[0])
     whole, _ = seconds_of(lambda: FitCart((2, 3, 4, 5), (1.0, 5.0, 20.0), N_BINS)(codes, labels, seed=seed))
     theirs, peer = seconds_of(lambda: DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X.T, y))
@@ -54,7 +53,7 @@ def row(n: int, p: int, depth: int, seed: int) -> str:
     shares = (peer.tree_.impurity * peer.tree_.n_node_samples)[leaves].sum() / n
     mine = impurity(tree.sums[~tree.is_split])
     return (
-        f"| {seed} | {ours:.3f} | {binning:.2f} | {whole:.2f} | {theirs:.1f} | {theirs / ours:.0f} "
+        f"| {seed} | {ours:.3f} | {ranking:.2f} | {whole:.2f} | {theirs:.1f} | {theirs / ours:.0f} "
         f"| {mine:.4f} | {shares:.4f} | {mine / shares - 1:+.2%} |"
     )
 
@@ -68,7 +67,7 @@ def main() -> None:
     arguments = parser.parse_args()
     row(200, 50, arguments.depth, 0)
     print(
-        "| seed | growth, all depths and alphas, s | binning s | subproblem with hold-out s | scikit-learn s | times "
+        "| seed | growth, all depths and alphas, s | ranking s | subproblem with hold-out s | scikit-learn s | times "
         "| impurity | scikit-learn's | difference |\n|" + " ---: |" * 9
     )
     for seed in arguments.seeds:

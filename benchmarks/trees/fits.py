@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from backbone_dask.launch.local import local_cluster
-from backbone_dask.problems.tree import N_BINS, binned
+from backbone_dask.problems.tree import N_BINS, ranked
 from backbone_dask.problems.tree_fitting import FittedTree, fit_tree, prepare_tree, tree_quality
 from backbone_dask.runtime.executor import DaskExecutor
 from backbone_dask.store import FeatureStore, Recipe, VirtualStore
 from backbone_dask.subproblems.cart import FitCart
 from backbone_dask.tree_settings import TreeSettings
-from backbone_dask.trees.bins import MOST_CUTS, find_cuts
+from backbone_dask.trees.bins import between
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
 
@@ -71,10 +71,10 @@ def backbone(train: FeatureStore, test: FeatureStore, seed: int, asked: dict[str
 
 
 def cart(train: FeatureStore, test: FeatureStore, seed: int, depths: tuple[int, ...]) -> str:
-    """One process; both draws are binned alike, since codes of a test draw need the training draw's cuts."""
+    """One process; thresholds that are ranks become values of the training draw."""
     began = time.perf_counter()
     ids = np.arange(train.n_features)
-    parts = [binned(train.gather(ids[at : at + ROWS_AT_A_TIME])) for at in range(0, ids.size, ROWS_AT_A_TIME)]
+    parts = [ranked(train.gather(ids[at : at + ROWS_AT_A_TIME])) for at in range(0, ids.size, ROWS_AT_A_TIME)]
     y = train.target(None).astype(np.int64)
     found = FitCart(depths, BUCKETS, N_BINS)(np.concatenate(parts), Labels(y, np.ones(y.size), 2), seed=seed)
     seconds = time.perf_counter() - began
@@ -85,11 +85,11 @@ def cart(train: FeatureStore, test: FeatureStore, seed: int, depths: tuple[int, 
 
 
 def _in_units(tree: Tree, train: FeatureStore) -> Tree:
-    used = tree.used
-    cuts = find_cuts(train.gather(used).values, MOST_CUTS)
-    split, thresholds = tree.is_split, np.zeros(tree.n_nodes)
-    rows = np.searchsorted(used, tree.features[split, 0])
-    thresholds[split] = cuts[rows, tree.thresholds[split].astype(np.int64)]
+    split, thresholds = np.flatnonzero(tree.is_split), np.zeros(tree.n_nodes)
+    for node in split:
+        columns = train.gather(tree.features[node])
+        below = ranked(columns)[0] <= tree.thresholds[node]
+        thresholds[node] = between(columns.values[0][below].max(), columns.values[0][~below].min())
     return replace(tree, thresholds=thresholds)
 
 
