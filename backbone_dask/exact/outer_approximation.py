@@ -10,6 +10,7 @@ from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
 from backbone_dask.exact.cuts import Cut, dual_cut
+from backbone_dask.exact.everything import fit_everything
 from backbone_dask.exact.exclusion import excluding_cuts
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
@@ -46,24 +47,19 @@ def fit_outer_approximation(
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
+        if usable.size <= n_nonzero:
+            answer = fit_everything(X[usable], y, gamma)
+        else:
+            answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
         model = model_of_samples(X, y, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
 def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits) -> Answer[Incumbent]:
     try:
-        if gram.n_features <= n_nonzero:
-            return _everything(gram, gamma)
         return Search(gram, n_nonzero, gamma, limits).run(warm)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
-
-
-def _everything(gram: Gram, gamma: float) -> Answer[Incumbent]:
-    """With room for every feature the ridge fit on all of them is optimal: more features never cost more."""
-    incumbent = evaluate(gram, np.arange(gram.n_features), gamma)
-    return Answer(incumbent, np.inf, Termination.PROVEN, 0)
 
 
 class Search:

@@ -23,6 +23,6 @@ def fit_columns(
 
 
 def group_costs(margin: Margin, rows: Matrix, found: LogisticFit, gamma: float, groups: NDArray[np.int64]) -> Vector:
-    """To second order what the loss of each group costs a fit of rows (q, n); `groups` has the group of each row (q,)."""
+    """To second order what the loss of each group costs a fit of rows (q, n), given the group of each row (q,)."""
     h = curvature(margin, found.predictor)
     return ActiveFit.of_system(model_hessian(margin, rows, h, gamma), found.weights, groups).costs
