@@ -82,7 +82,8 @@ class _Search:
 
     @property
     def bound(self) -> float:
-        return min(self.closed_bound, self.open[0][0] if self.open else np.inf)
+        """Of the worst node; the root's where a goal below it is all that is known of some."""
+        return max(self.root.bound, min(self.closed_bound, self.open[0][0] if self.open else np.inf))
 
     def run(self, warm: Positions, deadline: float) -> Answer[Incumbent]:
         self._descend(warm)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from backbone_dask.exact.branch_and_bound import fit_branch_and_bound
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram
+from backbone_dask.exact.nodes import best_root
 from backbone_dask.exact.outer_approximation import fit_outer_approximation
 from backbone_dask.exact.perspective import solve_relaxation
 from backbone_dask.values import Outcome, SparseFit, Termination
@@ -88,7 +89,29 @@ def test_brute_force_agrees(seed: int) -> None:
 def test_ridge_weights_at_both_ends_of_the_scale(gamma: float, seed: int) -> None:
     case = draw_case(seed)
     case = Case(case.X, case.y, case.n_nonzero, gamma)
-    checked(case, solve(case), 1e-6)
+    outcome = solve(case, tolerance=1e-3)
+    checked(case, outcome, 1e-3)
+    assert outcome.termination is Termination.PROVEN
+
+
+@pytest.mark.parametrize("gamma", [1e8, 1e12])
+def test_a_copy_of_a_column_is_no_obstacle_at_any_ridge_weight(gamma: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((16, 1000)).astype(np.float32)
+    X[-1] = X[0]
+    case = Case(X, X[:5].sum(0) + rng.standard_normal(1000), 5, gamma)
+    outcome = solve(case, tolerance=1e-4)
+    checked(case, outcome, 1e-4)
+    assert outcome.termination is Termination.PROVEN
+
+
+def test_a_root_that_proves_more_than_was_asked_is_not_kept_secret() -> None:
+    X, y, _ = planted(60, 8, 1000, seed=0)
+    case = Case(X, y, 8, 1 / np.sqrt(1000))
+    outcome = solve(case, tolerance=0.2)
+    root = best_root(Gram.of(X, y), 8, case.gamma, np.inf).node.bound
+    assert root > 0.9 * outcome.objective
+    assert outcome.bound == pytest.approx(root, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from exact_cases import Case, least, planted, value
+from exact_cases import Case, least, planted, standardised, value
 
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram
@@ -30,6 +30,20 @@ def test_more_columns_than_samples_leave_a_bound_that_is_solved_for(gamma: float
     gram = Gram.of(X, y)
     expected = solve_relaxation(gram, Face.whole(60, 8), gamma / np.sqrt(40))
     assert plain_root(gram, 8, gamma / np.sqrt(40)).node.bound == pytest.approx(expected.objective, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_root_is_below_the_perspective_relaxation(seed: int) -> None:
+    """Copies, sums, about as many columns as samples, and ridge weights at which rounding is all that is left."""
+    rng = np.random.default_rng([6, seed])
+    n = int(rng.integers(15, 60))
+    p, k, gamma = n + int(rng.integers(-3, 4)), int(rng.integers(1, 8)), 10.0 ** (seed + 1)
+    rows = rng.standard_normal((p, n))
+    rows[-1], rows[-2] = rows[0], rows[1] + rows[2]
+    X, y = standardised(rows), rows[:k].sum(axis=0) + rng.standard_normal(n)
+    gram = Gram.of(X, y)
+    expected = solve_relaxation(gram, Face.whole(p, k), gamma).bound
+    assert best_root(gram, k, gamma, np.inf).node.bound >= expected * (1 - 1e-3) - 1e-6 * gram.yy
 
 
 def test_a_child_without_room_has_the_value_of_its_support() -> None:
