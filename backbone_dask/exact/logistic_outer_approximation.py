@@ -119,7 +119,8 @@ class _Search:
         self.data, self.n_nonzero, self.limits = data, n_nonzero, limits
         self.incumbent = data.evaluate(np.empty(0, np.int64))
         self.whole = Face.whole(data.n_features, n_nonzero)
-        self.relaxation = solve_logistic_relaxation(data, self.whole, deadline=limits.deadline)
+        # Without a deadline: its bound and its rounding are what an answer is made of when the limit comes first.
+        self.relaxation = solve_logistic_relaxation(data, self.whole)
         self.relax = partial(
             solve_logistic_relaxation,
             data,

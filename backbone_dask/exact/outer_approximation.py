@@ -69,8 +69,9 @@ class Search:
         self.gram, self.n_nonzero, self.gamma, self.limits = gram, n_nonzero, gamma, limits
         self.incumbent = evaluate(gram, np.empty(0, np.int64), gamma)
         self.whole = Face.whole(gram.n_features, n_nonzero)
+        # Without a deadline: its bound and its rounding are what an answer is made of when the limit comes first.
+        self.relaxation = solve_relaxation(gram, self.whole, gamma)
         self.relax = partial(solve_relaxation, gram, gamma=gamma, deadline=limits.deadline)
-        self.relaxation = self.relax(self.whole)
         self.bound = 0.0
         self.cuts: list[Cut] = []
         self.visited: set[bytes] = set()

@@ -83,8 +83,8 @@ class _GroupSearch(Search):
         self.gram, self.n_nonzero, self.gamma, self.limits = problem, n_nonzero, gamma, limits
         self.incumbent = problem.evaluate(np.empty(0, np.int64), gamma)
         self.whole = Face.whole(problem.n_features, n_nonzero)
+        self.relaxation = solve_group_relaxation(problem, self.whole, gamma)
         self.relax = partial(solve_group_relaxation, problem, gamma=gamma, deadline=limits.deadline)
-        self.relaxation = self.relax(self.whole)
         self.bound = 0.0
         self.cuts: list[Cut] = []
         self.visited: set[bytes] = set()

@@ -195,7 +195,7 @@ def test_no_swap_of_groups_improves_an_incumbent(seed: int) -> None:
 
 @pytest.mark.parametrize(("seconds", "nonnegative"), [(0.0, False), (0.0, True), (0.3, False)])
 def test_the_time_limit_is_kept_and_never_called_a_proof(seconds: float, nonnegative: bool) -> None:
-    X, margin, truth = planted(240, 20, 300, seed=7)
+    X, margin, truth = planted(240, 20, 150, seed=7)
     structure = Structure(np.arange(240) // 2, nonnegative)
     case = Case(X, margin, 20, 1.0)
     solve(replace(case, X=X[:6]), structure.restrict(np.arange(6)))  # compilation is not the search's time
