@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from backbone_dask.adjustment import orthonormal
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.exclusion import excluding_cuts
@@ -43,11 +45,12 @@ def fit_logistic_outer_approximation(
     """Best ridge fit on at most `n_nonzero` rows of X with logistic loss, and a proven lower bound for its objective.
 
     `warm_start` holds positions in X, of any number. The free part is `losses.logistic.free_part` at the weights.
-    Equal inputs give equal results unless time is what ends it. Where the basis alone separates the labels nothing is
-    proven but that the objective is positive.
+    Equal inputs give equal results unless time is what ends it. Rows of the basis that depend on each other count once,
+    and the bound is about free parts of a root mean square up to `losses.logistic_dual.LARGEST_FREE`. Where the basis
+    alone separates the labels nothing is proven but that the objective is positive.
     """
     return solve_margin(
-        lambda usable: LogisticData.of(X[usable], margin, gamma),
+        lambda usable, cleaned: LogisticData.of(X[usable], cleaned, gamma),
         X,
         margin,
         n_nonzero=n_nonzero,
@@ -59,7 +62,7 @@ def fit_logistic_outer_approximation(
 
 
 def solve_margin(
-    data_of: Callable[[Positions], LogisticData],
+    data_of: Callable[[Positions, Margin], LogisticData],
     X: Standardised,
     margin: Margin,
     *,
@@ -69,17 +72,23 @@ def solve_margin(
     seconds: float,
     gap_tolerance: float,
 ) -> Outcome[SparseFit]:
-    """The fit of the problem that `data_of` makes of the rows of X that are not constant."""
+    """The fit of the problem that `data_of` makes of the rows of X that are not constant and of a cleaned margin."""
     started = time.monotonic()
     _check(X, margin, n_nonzero, gamma)
     limits = Limits(gap_tolerance, started + seconds)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        data = data_of(usable)
+        data = data_of(usable, _cleaned(margin))
         answer = _solve(data, n_nonzero, data.features_of(warm), limits)
         model = _model(X, margin, gamma, usable[answer.incumbent.columns], answer.incumbent)
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
+
+
+def _cleaned(margin: Margin) -> Margin:
+    """The same models, with a basis whose rows are orthogonal, and of mean square 1, on the samples that count."""
+    counted = margin.weights > 0
+    return replace(margin, basis=orthonormal(margin.basis * counted) * np.sqrt(counted.sum()))
 
 
 def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float) -> None:

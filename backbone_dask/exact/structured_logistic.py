@@ -43,7 +43,7 @@ def fit_structured_logistic_outer_approximation(
     if structure.n_columns != X.shape[0]:
         raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
     return solve_margin(
-        lambda usable: LogisticGroups.restricted(X, margin, gamma, structure, usable),
+        lambda usable, cleaned: LogisticGroups.restricted(X, cleaned, gamma, structure, usable),
         X,
         margin,
         n_nonzero=n_nonzero,

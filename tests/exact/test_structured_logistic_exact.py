@@ -123,8 +123,8 @@ def test_bounds_hold_at_every_gamma(seed: int, gamma: float, nonnegative: bool) 
     best = brute_force(case, structure)
     check_promises(case, structure, outcome)
     assert outcome.bound <= best * PROVABLE
-    if gamma < 1:
-        assert outcome.objective == pytest.approx(best, rel=1e-4)
+    if gamma < 1:  # 1e-9: where the basis separates the labels, the least value is 0
+        assert outcome.objective == pytest.approx(best, rel=1e-4, abs=1e-9)
 
 
 @settings(max_examples=30)
