@@ -7,13 +7,12 @@ import math
 import numpy as np
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
-from backbone_dask.losses.squared import Vector
 from backbone_dask.structure import Structure
 from backbone_dask.subproblems.products import Positions
 from backbone_dask.subproblems.structured_ascent import ascend_groups
 from backbone_dask.subproblems.structured_polish import polish_groups, truncated
 from backbone_dask.subproblems.structured_task import NOTHING, GroupChoice, StructuredTask
-from backbone_dask.subproblems.task import Task
+from backbone_dask.subproblems.task import Task, literal_fit, unit
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, SparseFit, Standardised, Target
 
@@ -37,7 +36,7 @@ def fit_structured(
     promising ones does. Nothing is drawn: `seed` is there because the protocol has it.
     """
     _check(X, y, structure, n_nonzero, gamma)
-    scaled, scale = _unit(np.asarray(y, np.float64))
+    scaled, scale = unit(np.asarray(y, np.float64))
     if scale == 0:
         return SparseFit(X.shape[0], NOTHING, np.empty(0), 0.0)
     # The bits of a BLAS product depend on the number of threads.
@@ -45,7 +44,8 @@ def fit_structured(
         plain = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _within_reach(gamma, y.size))
         task = StructuredTask(plain, structure)
         begun = _begin(task, NOTHING if start is None else start)
-        return _model(task, truncated(task, polish_groups(task, begun)), gamma, scale)
+        found = truncated(task, polish_groups(task, begun))
+        return literal_fit(plain, found.columns, found.weights, gamma, scale)
 
 
 def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
@@ -55,29 +55,9 @@ def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
     return given if given.beats(found) else found
 
 
-def _unit(y: Vector) -> tuple[Vector, float]:
-    """z and scale with y = scale * z and z'z = n; scale is 0 for zeros."""
-    # The largest value goes first, so that squares neither overflow nor vanish.
-    peak = float(np.abs(y).max(initial=0.0))
-    if peak == 0:
-        return y, 0.0
-    size = float(np.linalg.norm(y / peak)) / math.sqrt(y.size)
-    return y / peak / size, peak * size
-
-
 def _within_reach(gamma: float, n_samples: int) -> float:
     """Squares of weights must not underflow, and 1/gamma must not vanish beside X_j'X_j = n."""
     return min(max(gamma, 1e-100), 1e12 / n_samples)
-
-
-def _model(task: StructuredTask, choice: GroupChoice, gamma: float, scale: float) -> SparseFit:
-    """In the units of y, with the objective taken from the samples: free of the cancellation in y'y/2 - b'w/2."""
-    # A gamma below reach makes weights that are proportional to it.
-    weights = choice.weights * min(gamma / task.plain.gamma, 1.0)
-    residual = task.plain.y - weights @ task.plain.rows(choice.columns)
-    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
-    kept = weights * scale != 0
-    return SparseFit(task.plain.X.shape[0], choice.columns[kept], weights[kept] * scale, objective * scale * scale)
 
 
 def _check(X: Standardised, y: Target, structure: Structure, n_nonzero: int, gamma: float) -> None:
