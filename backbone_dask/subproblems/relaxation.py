@@ -6,6 +6,7 @@ import numpy as np
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.subproblems.ascent import ascend
+from backbone_dask.subproblems.forward import grow
 from backbone_dask.subproblems.polish import polish, trim
 from backbone_dask.subproblems.products import Positions, correlate, largest
 from backbone_dask.subproblems.task import Choice, Task, normalised
@@ -33,7 +34,8 @@ def fit_relaxation(
         best = ascend(problem.task).best
         if start is not None and (warm := started(problem.task, start)).beats(best):
             best = warm
-        return problem.answer(trim(problem.task, polish(problem.task, best)))
+        # Two starts, since either alone ends now and then in a support that the other would have left.
+        return problem.answer(trim(problem.task, polish(problem.task, best, grow(problem.task))))
 
 
 def refine(X: Standardised, y: Target, *, n_nonzero: int, gamma: float | None, start: Positions) -> SparseFit:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.structure import Structure
+from backbone_dask.subproblems.forward import grow
 from backbone_dask.subproblems.products import Positions
 from backbone_dask.subproblems.structured_ascent import ascend_groups
-from backbone_dask.subproblems.structured_polish import polish_groups, truncated
+from backbone_dask.subproblems.structured_polish import LARGEST_GAMMA, polish_groups, truncated
 from backbone_dask.subproblems.structured_task import NOTHING, GroupChoice, StructuredTask
 from backbone_dask.subproblems.task import Task, literal_fit, unit
 from backbone_dask.threads import one_blas_thread
@@ -44,7 +46,7 @@ def fit_structured(
         plain = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _within_reach(gamma, y.size))
         task = StructuredTask(plain, structure)
         begun = _begin(task, NOTHING if start is None else start)
-        found = truncated(task, polish_groups(task, begun))
+        found = truncated(task, polish_groups(task, begun, _grown(task)))
         return literal_fit(plain, found.columns, found.weights, gamma, scale)
 
 
@@ -53,6 +55,13 @@ def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
     found, groups = ascend_groups(task), task.structure.groups_of(start)
     given = truncated(task, task.choose(task.pool(groups), groups))
     return given if given.beats(found) else found
+
+
+def _grown(task: StructuredTask) -> GroupChoice:
+    """The groups of the columns that forward selection finds, as if columns were free and had no sign."""
+    plain = replace(task.plain, gamma=min(task.plain.gamma, LARGEST_GAMMA / task.plain.y.size))
+    groups = task.structure.groups_of(grow(plain).columns)
+    return truncated(task, task.choose(task.pool(groups), groups))
 
 
 def _within_reach(gamma: float, n_samples: int) -> float:
