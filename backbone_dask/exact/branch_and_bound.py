@@ -9,6 +9,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.checks import check_regression
 from backbone_dask.exact.everything import fit_everything
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up
@@ -41,6 +42,7 @@ def fit_branch_and_bound(
     """
     started = time.monotonic()
     target = np.asarray(y, np.float64)
+    check_regression(X, target, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from backbone_dask.adjustment import orthonormal
-from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.exact.checks import check_classification
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.exclusion import excluding_cuts
 from backbone_dask.exact.face import Face
@@ -74,7 +73,7 @@ def solve_margin(
 ) -> Outcome[SparseFit]:
     """The fit of the problem that `data_of` makes of the rows of X that are not constant and of a cleaned margin."""
     started = time.monotonic()
-    _check(X, margin, n_nonzero, gamma)
+    check_classification(X, margin, n_nonzero, gamma)
     limits = Limits(gap_tolerance, started + seconds)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
@@ -89,15 +88,6 @@ def _cleaned(margin: Margin) -> Margin:
     """The same models, with a basis whose rows are orthogonal, and of mean square 1, on the samples that count."""
     counted = margin.weights > 0
     return replace(margin, basis=orthonormal(margin.basis * counted) * np.sqrt(counted.sum()))
-
-
-def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float) -> None:
-    if X.ndim != 2 or margin.y.shape != (X.shape[1],):
-        raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit {margin.y.size} labels")
-    if n_nonzero < 1:
-        raise InvalidSettingError(f"n_nonzero must be at least 1, not {n_nonzero}")
-    if not 0 < gamma < math.inf:
-        raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")
 
 
 def _model(X: Standardised, margin: Margin, gamma: float, support: Positions, found: Incumbent) -> SparseFit:

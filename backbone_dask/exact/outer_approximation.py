@@ -9,6 +9,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.checks import check_regression
 from backbone_dask.exact.cuts import Cut, dual_cut
 from backbone_dask.exact.everything import fit_everything
 from backbone_dask.exact.exclusion import excluding_cuts
@@ -44,6 +45,7 @@ def fit_outer_approximation(
     started = time.monotonic()
     limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
+    check_regression(X, y, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backbone_dask.errors import InvalidDataError
+from backbone_dask.exact.checks import check_structure
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.logistic_data import Incumbent, LogisticData
@@ -40,8 +40,7 @@ def fit_structured_logistic_outer_approximation(
     `warm_start` holds positions in X; their groups are meant. The support has the columns with a weight. The free part
     is `losses.logistic.free_part` at the weights. Equal inputs give equal results unless time is what ends it.
     """
-    if structure.n_columns != X.shape[0]:
-        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
+    check_structure(X, structure)
     return solve_margin(
         lambda usable, cleaned: LogisticGroups.restricted(X, cleaned, gamma, structure, usable),
         X,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from backbone_dask.errors import ExactSolveError, InvalidDataError
+from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.checks import check_regression, check_structure
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
@@ -41,11 +42,11 @@ def fit_structured_outer_approximation(
     y is used as given. `warm_start` holds positions in X; their groups are meant. The support has the columns with a
     weight. Equal inputs give equal results unless time is what ends it.
     """
-    if structure.n_columns != X.shape[0]:
-        raise InvalidDataError(f"the structure is of {structure.n_columns} columns, X has {X.shape[0]}; restrict it")
     started = time.monotonic()
     limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
+    check_regression(X, y, n_nonzero, gamma)
+    check_structure(X, structure)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():

@@ -10,7 +10,7 @@ import numpy as np
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.structure import Structure
 from backbone_dask.subproblems.forward import grow
-from backbone_dask.subproblems.products import Positions
+from backbone_dask.subproblems.products import checked_start
 from backbone_dask.subproblems.structured_ascent import ascend_groups
 from backbone_dask.subproblems.structured_polish import LARGEST_GAMMA, polish_groups, truncated
 from backbone_dask.subproblems.structured_task import NOTHING, GroupChoice, StructuredTask
@@ -50,9 +50,10 @@ def fit_structured(
         return literal_fit(plain, found.columns, found.weights, gamma, scale)
 
 
-def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
+def _begin(task: StructuredTask, start: CandidateIds) -> GroupChoice:
     """The better of what the ascent finds and the groups to start from."""
-    found, groups = ascend_groups(task), task.structure.groups_of(start)
+    groups = task.structure.groups_of(checked_start(start, task.plain.X.shape[0]))
+    found = ascend_groups(task)
     given = truncated(task, task.choose(task.pool(groups), groups))
     return given if given.beats(found) else found
 
