@@ -73,7 +73,7 @@ def test_equal_inputs_give_equal_bits() -> None:
     assert (first.bound, first.rounds, first.termination) == (second.bound, second.rounds, second.termination)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.5])
+@pytest.mark.parametrize("seconds", [0.0, 0.15])
 def test_the_time_limit_is_kept_and_never_called_a_proof(seconds: float) -> None:
     X, y, _ = planted(200, 20, 300, seed=7)
     solve(Case(X[:5], y, 2, 1.0))  # imports and the first solve are not the search's time
