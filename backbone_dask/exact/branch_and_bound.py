@@ -9,6 +9,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.checks import check_regression
+from backbone_dask.exact.everything import fit_everything
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up
 from backbone_dask.exact.nodes import Node, Root, best_root, children, tightened
@@ -40,11 +42,15 @@ def fit_branch_and_bound(
     """
     started = time.monotonic()
     target = np.asarray(y, np.float64)
+    check_regression(X, target, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        gram = Gram.of(X[usable], target)
-        answer = _solve(gram, n_nonzero, gamma, warm, gap_tolerance, started + seconds)
+        if usable.size <= n_nonzero:
+            answer = fit_everything(X[usable], target, gamma)
+        else:
+            gram = Gram.of(X[usable], target)
+            answer = _solve(gram, n_nonzero, gamma, warm, gap_tolerance, started + seconds)
         model = model_of_samples(X, target, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
@@ -53,10 +59,6 @@ def _solve(
     gram: Gram, n_nonzero: int, gamma: float, warm: Positions, tolerance: float, deadline: float
 ) -> Answer[Incumbent]:
     try:
-        if gram.n_features <= n_nonzero:
-            # With room for every feature the fit on all of them is optimal: more features never cost more.
-            everything = evaluate(gram, np.arange(gram.n_features), gamma)
-            return Answer(everything, np.inf, Termination.ROUND_LIMIT, 0)
         root = best_root(gram, n_nonzero, gamma, deadline)
         return _Search(gram, n_nonzero, gamma, tolerance, root).run(warm, deadline)
     except LinAlgError as cause:
@@ -82,7 +84,8 @@ class _Search:
 
     @property
     def bound(self) -> float:
-        return min(self.closed_bound, self.open[0][0] if self.open else np.inf)
+        """Of the worst node; the root's where a goal below it is all that is known of some."""
+        return max(self.root.bound, min(self.closed_bound, self.open[0][0] if self.open else np.inf))
 
     def run(self, warm: Positions, deadline: float) -> Answer[Incumbent]:
         self._descend(warm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +14,28 @@ from backbone_dask.values import Standardised, Target
 Positions = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gram:
-    """G = X X', b = X y and yy = y'y in float64, for X of shape (features, samples); the largest eigenvalue of G."""
+    """G = X X', b = X y and yy = y'y in float64, for X of shape (features, samples)."""
 
     G: Matrix
     b: Vector
     yy: float
     n_samples: int
-    eigenvalue: float
+    known_eigenvalue: float | None = None
 
     @classmethod
     def of(cls, X: Standardised, y: Target) -> Gram:
         wide = X.astype(np.float64)
         G = wide @ wide.T
-        eigenvalue = float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
-        return cls(G, wide @ y, float(y @ y), y.size, eigenvalue)
+        return cls(G, wide @ y, float(y @ y), y.size)
+
+    @cached_property
+    def eigenvalue(self) -> float:
+        """The largest of G; not every solver needs it."""
+        if self.known_eigenvalue is not None:
+            return self.known_eigenvalue
+        return float(np.linalg.eigvalsh(self.G)[-1]) if len(self.G) else 0.0
 
     @property
     def n_features(self) -> int:

@@ -42,11 +42,17 @@ def round_up(z: Vector, n_nonzero: int) -> Positions:
 
 
 def truncate(gram: Gram, support: Positions, n_nonzero: int, gamma: float) -> Positions:
-    """Drop the features that cost least, one at a time, until n_nonzero are left."""
+    """Drop the features that cost least, half of those there is no room for at a time, until n_nonzero are left."""
     support = np.unique(support)
     while support.size > n_nonzero:
-        support = np.delete(support, np.argmin(gram.fit(support, gamma).removal_cost))
+        support = np.delete(support, cheapest(gram.fit(support, gamma).removal_cost, n_nonzero))
     return support
+
+
+def cheapest(costs: Vector, n_nonzero: int) -> Positions:
+    """The places of half of those that n_nonzero leaves no room for, at least one: the last to go do so alone."""
+    leaving = max(1, (costs.size - n_nonzero) // 2)
+    return np.argsort(costs, kind="stable")[:leaving]
 
 
 def improve(gram: Gram, support: Positions, n_nonzero: int, gamma: float) -> Incumbent:
@@ -55,7 +61,7 @@ def improve(gram: Gram, support: Positions, n_nonzero: int, gamma: float) -> Inc
     while True:
         step = _best_addition if best.support.size < n_nonzero else _best_swap
         found = evaluate(gram, step(gram, best, gamma), gamma)
-        if found.objective >= best.objective - _LEAST_FALL * gram.yy:
+        if not found.objective < best.objective - _LEAST_FALL * gram.yy:
             return best
         best = found
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+# A compiled kernel is kept as long as its own file is unchanged: touch this one when those below change.
 from backbone_dask.exact.kernel_pieces import EXCLUDED, FREE, NOTHING, REQUIRED, Codes, piece_minimum, slopes
 from backbone_dask.exact.kernel_shares import regroup, shares
 from backbone_dask.losses.squared import Matrix, Vector
@@ -38,7 +39,7 @@ class Problem(NamedTuple):
 
 
 @numba.njit(cache=True, nogil=True)
-def _value(b, status, room, v, s, z):  # type: ignore[no-untyped-def]
+def objective(b, status, room, v, s, z):  # type: ignore[no-untyped-def]
     """The objective at v without its constant; leaves the best z behind."""
     shares(status, room, v, z)
     total = 0.0
@@ -64,7 +65,7 @@ def _approach(b, status, room, here, value, target, z):  # type: ignore[no-untyp
     trial = np.empty((2, b.size))
     while length >= _SHORTEST_STEP:
         _move(here, target, length, trial)
-        found = _value(b, status, room, trial[0], trial[1], z)
+        found = objective(b, status, room, trial[0], trial[1], z)
         if found < value:
             _move(here, trial, 1.0, here)
             return found
@@ -137,7 +138,7 @@ def _step(A, b, status, code, room, here, value, near, z):  # type: ignore[no-un
     """To the minimum of the piece in `code` if that is lower, else by way of the proximal point `near`."""
     target = np.empty((2, b.size))
     piece_minimum(A, b, status, code, room, near[0], target[0], target[1])
-    found = _value(b, status, room, target[0], target[1], z)
+    found = objective(b, status, room, target[0], target[1], z)
     if found < value:
         _move(here, target, 1.0, here)
         return found, True
@@ -157,7 +158,7 @@ def relax(problem, status, code, room, goal, most_rounds, reach, z):  # type: ig
     A, b = problem.A, problem.b
     here, near, square = np.empty((2, b.size)), np.empty((2, b.size)), np.zeros(b.size)
     piece_minimum(A, b, status, code, room, square, here[0], here[1])
-    value = _value(b, status, room, here[0], here[1], z)
+    value = objective(b, status, room, here[0], here[1], z)
     best, inside, outside = _bound(problem, status, room, here[0], here[1], reach)
     rounds, whole_step = 1, True
     while rounds < most_rounds and best < goal:

@@ -18,6 +18,8 @@ LANES = {"reassoc", "contract", "nsz"}
 _SINGULAR = 1e-10
 _BOND = 1e-3
 """Relative to the mean curvature: what holds v to the centre on a piece with many minima."""
+_BONDS = 10
+"""How often the centre follows, so that the bond bends nothing where there is only one minimum."""
 
 
 @numba.njit(cache=True, nogil=True, fastmath=LANES)
@@ -82,13 +84,18 @@ def piece_minimum(A, b, status, code, room, centre, v, s):  # type: ignore[no-un
     share = 1.0 / max(room - whole, 1)
     M, x = np.empty((size, size)), np.empty(size)
     bond = _BOND * _curvature(A, b, status, code, share, active, M, x) / max(size, 1)
-    if not _factorise(M):
+    tied = not _factorise(M)
+    if tied:
         _curvature(A, b, status, code, share, active, M, x)
         for i in range(size):
             M[i, i] += bond
             x[i] += bond * centre[active[i]]
         _factorise(M)
     _solve_factorised(M, x)
+    for _ in range(_BONDS if tied else 0):
+        for i in range(size):
+            x[i] = b[active[i]] + bond * x[i]
+        _solve_factorised(M, x)
     for j in range(b.size):
         v[j] = 0.0
     for i in range(size):

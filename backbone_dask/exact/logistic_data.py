@@ -12,11 +12,13 @@ from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.perspective import Relaxation, solve_relaxation
 from backbone_dask.losses.logistic import LogisticFit, Margin, fit, free_part
-from backbone_dask.losses.logistic_dual import Feasible, certified, feasible
+from backbone_dask.losses.logistic_dual import Feasible, certified, dual_value, feasible
 from backbone_dask.losses.squared import Matrix, Vector
 from backbone_dask.values import Standardised
 
 _EPS = float(np.finfo(np.float64).eps)
+_TIGHT = 1 - 1e-6
+"""A proof below this share of what it could be is worth another fit of the free part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,8 @@ class LogisticData:
 
     def cut_at(self, found: Incumbent) -> Cut:
         """The cut that is tight at a support."""
-        proof = certified(self.margin, found.fit.dual)
-        if proof.value == 0:
-            proof = feasible(self.margin, found.fit.dual)
+        margin, a = self.margin, found.fit.dual
+        proof = certified(margin, a)
+        if proof.value < _TIGHT * dual_value(margin, a):
+            proof = max(proof, feasible(margin, a), key=lambda proof: proof.value)
         return self.cut(proof)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.exact.gram import Gram, Positions
+from backbone_dask.exact.incumbent import cheapest
 from backbone_dask.exact.logistic_data import Incumbent, LogisticData
 from backbone_dask.exact.logistic_model import Metric
 
@@ -19,10 +20,10 @@ _TRIED = 5
 
 
 def truncate(data: LogisticData, support: Positions, n_nonzero: int) -> Incumbent:
-    """The fit on a support, after the features that cost least were dropped, one at a time, down to n_nonzero."""
+    """The fit on a support, after the features that cost least were dropped, by and by, down to n_nonzero."""
     found = data.evaluate(np.unique(support))
     while found.support.size > n_nonzero:
-        found = data.evaluate(np.delete(found.support, np.argmin(data.costs(found))), found)
+        found = data.evaluate(np.delete(found.support, cheapest(data.costs(found), n_nonzero)), found)
     return found
 
 

@@ -23,13 +23,11 @@ class Metric:
     ----------
     root : array (n,), the square root of h
     span : array (n, q), an orthonormal basis of the rows root * basis
-    inside : array (p, q), products of the rows root * X with the span
     G, eigenvalue : products (p, p) of what is left of these rows, and their largest eigenvalue
     """
 
     root: Vector
     span: Matrix
-    inside: Matrix
     G: Matrix
     eigenvalue: float
 
@@ -40,9 +38,10 @@ class Metric:
         root = np.sqrt(h)
         span = np.linalg.qr((data.margin.basis * root).T)[0]
         rows = data.X * root
-        inside = rows @ span
-        G = rows @ rows.T - inside @ inside.T
-        return cls(root, span, inside, G, float(np.linalg.eigvalsh(G)[-1]))
+        # Subtracted from the rows and not from their products, which could come out negative for rows in the span.
+        rows -= (rows @ span) @ span.T
+        G = rows @ rows.T
+        return cls(root, span, G, float(np.linalg.eigvalsh(G)[-1]))
 
     def gram(self, data: LogisticData, u: Vector) -> Gram:
         """The squared loss with the gradient that the logistic one has at u."""

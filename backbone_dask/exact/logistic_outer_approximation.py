@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.adjustment import orthonormal
+from backbone_dask.exact.checks import check_classification
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.exclusion import Relax
 from backbone_dask.exact.face import Face
@@ -40,11 +40,12 @@ def fit_logistic_outer_approximation(
     """Best ridge fit on at most `n_nonzero` rows of X with logistic loss, and a proven lower bound for its objective.
 
     `warm_start` holds positions in X, of any number. The free part is `losses.logistic.free_part` at the weights.
-    Equal inputs give equal results unless time is what ends it. Where the basis alone separates the labels nothing is
-    proven but that the objective is positive.
+    Equal inputs give equal results unless time is what ends it. Rows of the basis that depend on each other count once,
+    and the bound is about free parts of a root mean square up to `losses.logistic_dual.LARGEST_FREE`. Where the basis
+    alone separates the labels nothing is proven but that the objective is positive.
     """
     return solve_margin(
-        lambda usable: LogisticData.of(X[usable], margin, gamma),
+        lambda usable, cleaned: LogisticData.of(X[usable], cleaned, gamma),
         X,
         margin,
         n_nonzero=n_nonzero,
@@ -56,7 +57,7 @@ def fit_logistic_outer_approximation(
 
 
 def solve_margin(
-    data_of: Callable[[Positions], LogisticData],
+    data_of: Callable[[Positions, Margin], LogisticData],
     X: Standardised,
     margin: Margin,
     *,
@@ -66,26 +67,23 @@ def solve_margin(
     seconds: float,
     gap_tolerance: float,
 ) -> Outcome[SparseFit]:
-    """The fit of the problem that `data_of` makes of the rows of X that are not constant."""
+    """The fit of the problem that `data_of` makes of the rows of X that are not constant and of a cleaned margin."""
     started = time.monotonic()
-    _check(X, margin, n_nonzero, gamma)
+    check_classification(X, margin, n_nonzero, gamma)
     limits = Limits(gap_tolerance, started + seconds)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        data = data_of(usable)
+        data = data_of(usable, _cleaned(margin))
         answer = _solve(data, n_nonzero, data.features_of(warm), limits)
         model = _model(X, margin, gamma, usable[answer.incumbent.columns], answer.incumbent)
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
-def _check(X: Standardised, margin: Margin, n_nonzero: int, gamma: float) -> None:
-    if X.ndim != 2 or margin.y.shape != (X.shape[1],):
-        raise InvalidDataError(f"X of shape {X.shape} (features, samples) does not fit {margin.y.size} labels")
-    if n_nonzero < 1:
-        raise InvalidSettingError(f"n_nonzero must be at least 1, not {n_nonzero}")
-    if not 0 < gamma < math.inf:
-        raise InvalidSettingError(f"gamma must be positive and finite, not {gamma}")
+def _cleaned(margin: Margin) -> Margin:
+    """The same models, with a basis whose rows are orthogonal, and of mean square 1, on the samples that count."""
+    counted = margin.weights > 0
+    return replace(margin, basis=orthonormal(margin.basis * counted) * np.sqrt(counted.sum()))
 
 
 def _model(X: Standardised, margin: Margin, gamma: float, support: Positions, found: Incumbent) -> SparseFit:
@@ -133,6 +131,7 @@ class _Logistic:
 
     def relaxed(self, face: Face, deadline: float) -> tuple[Relaxation, Relax]:
         """Faces are solved in the metric at the relaxation of the whole as long as it serves."""
-        found = solve_logistic_relaxation(self.data, face, deadline=deadline)
+        # Without a deadline: its bound and its rounding are what an answer is made of when the limit comes first.
+        found = solve_logistic_relaxation(self.data, face)
         metric = Metric.at(self.data, self.data.predictor(found.weights))
         return found, partial(solve_logistic_relaxation, self.data, metric=metric, deadline=deadline)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from backbone_dask.exact.gram import Gram, Positions
-from backbone_dask.exact.kernel_nodes import Problem, relax_child
+from backbone_dask.exact.face import Face
+from backbone_dask.exact.gram import Gram
+from backbone_dask.exact.kernel_nodes import Problem, objective, relax_child
 from backbone_dask.exact.kernel_pieces import EXCLUDED, FREE, REQUIRED, Codes, piece_minimum
 from backbone_dask.exact.nodes_curvature import is_proven, least_curvature, recentred
+from backbone_dask.exact.perspective import solve_relaxation
 from backbone_dask.losses.squared import Vector
 
 _ROOT_ROUNDS, _NODE_ROUNDS = 200, 40
 _RECENTRINGS = 5
 _LEAST_PULL = 1e-3
 _LEAST_SHARE = 1e-9
+_SETTLED = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,6 @@ class Node:
     branch: int
     z: Vector
 
-    @property
-    def support(self) -> Positions:
-        """Of a node without a branch."""
-        return np.flatnonzero(self.z > 0.5)
-
 
 @dataclass(frozen=True, slots=True)
 class Root:
@@ -49,11 +47,23 @@ class Root:
     @property
     def weights(self) -> Vector:
         """v of the relaxation."""
-        v, slopes, nowhere = np.empty((3, self.node.z.size))
-        nowhere[:] = 0.0
+        return self._minimum[0]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the bound is about as large as the relaxation has it."""
+        v, slopes = self._minimum
+        node, problem = self.node, self.problem
+        value = 0.5 * problem.yy + objective(problem.b, node.status, node.room, v, slopes, np.empty(v.size))
+        return bool(node.bound >= (1 - _SETTLED) * value)
+
+    @property
+    def _minimum(self) -> tuple[Vector, Vector]:
+        """v of the piece that the relaxation ended in, and its slopes."""
+        found, nowhere = np.empty((2, self.node.z.size)), np.zeros(self.node.z.size)
         A, b = self.problem.A, self.problem.b
-        piece_minimum(A, b, self.node.status, self.node.code, self.node.room, nowhere, v, slopes)
-        return np.asarray(v)
+        piece_minimum(A, b, self.node.status, self.node.code, self.node.room, nowhere, found[0], found[1])
+        return found[0], found[1]
 
 
 def scaled(gram: Gram, gamma: float, moved: Vector) -> Problem:
@@ -76,7 +86,7 @@ def best_root(gram: Gram, n_nonzero: int, gamma: float, deadline: float) -> Root
     The bound is concave in the amounts, with slope w_j^2 (1/z_j - 1) / 2: what an average of slopes calls important is
     moved first.
     """
-    best = plain_root(gram, n_nonzero, gamma)
+    best = _floored(plain_root(gram, n_nonzero, gamma), gram, n_nonzero, gamma, deadline)
     curvature, importance = least_curvature(gram, gamma), np.zeros(gram.n_features)
     for turn in range(_RECENTRINGS):
         if time.monotonic() >= deadline or not is_proven(gram, curvature.moved):
@@ -86,6 +96,16 @@ def best_root(gram: Gram, n_nonzero: int, gamma: float, deadline: float) -> Root
         importance += 2 / (turn + 2) * (_slope(root, curvature.moved + 1 / gamma) - importance)
         curvature = recentred(curvature, importance, deadline)
     return best
+
+
+def _floored(root: Root, gram: Gram, n_nonzero: int, gamma: float, deadline: float) -> Root:
+    """Where rounding kept the kernel from the relaxation's bound, its slower and sturdier solver is asked for it."""
+    if root.is_settled:
+        return root
+    found = solve_relaxation(gram, Face.whole(gram.n_features, n_nonzero), gamma, deadline=deadline)
+    if found.bound <= root.node.bound:
+        return root
+    return replace(root, node=replace(root.node, bound=float(found.bound), z=found.z))
 
 
 def children(problem: Problem, node: Node, goal: float) -> list[Node]:

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.checks import check_regression
 from backbone_dask.exact.cuts import Cut, dual_cut
+from backbone_dask.exact.everything import fit_everything
 from backbone_dask.exact.exclusion import Relax
 from backbone_dask.exact.face import Face
 from backbone_dask.exact.gram import Gram, Positions
@@ -19,7 +21,7 @@ from backbone_dask.exact.perspective import Relaxation, solve_relaxation
 from backbone_dask.exact.search import Search
 from backbone_dask.exact.verdict import Answer, Limits, model_of_samples, verdict
 from backbone_dask.threads import one_blas_thread
-from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
+from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
 
 def fit_outer_approximation(
@@ -40,27 +42,23 @@ def fit_outer_approximation(
     started = time.monotonic()
     limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
+    check_regression(X, y, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
+        if usable.size <= n_nonzero:
+            answer = fit_everything(X[usable], y, gamma)
+        else:
+            answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
         model = model_of_samples(X, y, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
     return verdict(answer, model, gap_tolerance, time.monotonic() - started)
 
 
 def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits) -> Answer[Incumbent]:
     try:
-        if gram.n_features <= n_nonzero:
-            return _everything(gram, gamma)
         return Search(_Squared(gram, gamma), n_nonzero, limits).run(warm)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
-
-
-def _everything(gram: Gram, gamma: float) -> Answer[Incumbent]:
-    """With room for every feature the ridge fit on all of them is optimal: more features never cost more."""
-    incumbent = evaluate(gram, np.arange(gram.n_features), gamma)
-    return Answer(incumbent, np.inf, Termination.PROVEN, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,5 +85,6 @@ class _Squared:
         return dual_cut(self.gram, found.spread(self.gram.n_features), self.gamma)
 
     def relaxed(self, face: Face, deadline: float) -> tuple[Relaxation, Relax]:
-        relax = partial(solve_relaxation, self.gram, gamma=self.gamma, deadline=deadline)
-        return relax(face), relax
+        # Without a deadline: its bound and its rounding are what an answer is made of when the limit comes first.
+        found = solve_relaxation(self.gram, face, self.gamma)
+        return found, partial(solve_relaxation, self.gram, gamma=self.gamma, deadline=deadline)

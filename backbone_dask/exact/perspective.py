@@ -20,6 +20,8 @@ from backbone_dask.losses.squared import Matrix, Vector
 
 _SHORTEST_STEP = 2.0**-10
 _MAX_ROUNDS = 200
+LEAST_EIGENVALUE = float(np.sqrt(np.finfo(np.float64).tiny))
+"""Of products that a step can be made from: less is left of columns that a basis explains altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def _value(gram: Gram, weights: Vector, face: Face, gamma: float) -> float:
 
 def _proximal_step(gram: Gram, weights: Vector, face: Face, gamma: float) -> tuple[Vector, Vector]:
     """The proximal gradient step and the z of its piece."""
-    step = 1.0 / gram.eigenvalue
+    step = 1.0 / max(gram.eigenvalue, LEAST_EIGENVALUE)
     moved = weights + step * (gram.b - gram.G @ weights)
     z = face.shares(np.abs(moved), step / gamma)
     return moved * z / (z + step / gamma), z

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from backbone_dask.exact.gram import Positions
-from backbone_dask.exact.incumbent import Incumbent
+from backbone_dask.exact.incumbent import Incumbent, cheapest
 from backbone_dask.exact.structured_gram import GroupedGram, GroupIncumbent
 from backbone_dask.losses.structured import ActiveFit
 from backbone_dask.losses.structured_swaps import swap_falls
@@ -26,7 +26,7 @@ def improve_groups(problem: GroupedGram, groups: Positions, n_nonzero: int, gamm
         moves = group_neighbours(problem, best, n_nonzero, gamma, tried)
         fits = [problem.evaluate(move, gamma) for move in moves]
         found = min(fits, key=lambda fit: fit.objective, default=best)
-        if found.objective >= best.objective - _LEAST_FALL * problem.gram.yy:
+        if not found.objective < best.objective - _LEAST_FALL * problem.gram.yy:
             return best
         best = found
 
@@ -51,11 +51,11 @@ def group_neighbours(
 
 
 def _truncated(problem: GroupedGram, groups: Positions, n_nonzero: int, gamma: float) -> GroupIncumbent:
-    """Drop the groups that cost least, one at a time, until n_nonzero are left."""
+    """Drop the groups that cost least, by and by, until n_nonzero are left."""
     fit = problem.evaluate(np.unique(groups), gamma)
     while fit.support.size > n_nonzero:
-        cheapest = np.argmin(_active(problem, fit, gamma)[1].costs)
-        fit = problem.evaluate(np.delete(fit.support, cheapest), gamma)
+        costs = _active(problem, fit, gamma)[1].costs
+        fit = problem.evaluate(np.delete(fit.support, cheapest(costs, n_nonzero)), gamma)
     return fit
 
 

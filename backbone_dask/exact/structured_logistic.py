@@ -41,7 +41,7 @@ def fit_structured_logistic_outer_approximation(
     """
     structure.require_columns(X.shape[0])
     return solve_margin(
-        lambda usable: LogisticGroups.restricted(X, margin, gamma, structure, usable),
+        lambda usable, cleaned: LogisticGroups.restricted(X, cleaned, gamma, structure, usable),
         X,
         margin,
         n_nonzero=n_nonzero,

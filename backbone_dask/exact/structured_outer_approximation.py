@@ -10,6 +10,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from backbone_dask.errors import ExactSolveError
+from backbone_dask.exact.checks import check_regression
 from backbone_dask.exact.cuts import Cut
 from backbone_dask.exact.exclusion import Relax
 from backbone_dask.exact.face import Face
@@ -45,6 +46,7 @@ def fit_structured_outer_approximation(
     started = time.monotonic()
     limits = Limits(gap_tolerance, started + seconds)
     y = np.asarray(y, np.float64)
+    check_regression(X, y, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
@@ -99,5 +101,5 @@ class _Grouped:
         return self.problem.cut(found.weights, self.gamma)
 
     def relaxed(self, face: Face, deadline: float) -> tuple[Relaxation, Relax]:
-        relax = partial(solve_group_relaxation, self.problem, gamma=self.gamma, deadline=deadline)
-        return relax(face), relax
+        found = solve_group_relaxation(self.problem, face, self.gamma)
+        return found, partial(solve_group_relaxation, self.problem, gamma=self.gamma, deadline=deadline)

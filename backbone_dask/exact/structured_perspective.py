@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from backbone_dask.exact.face import Face
-from backbone_dask.exact.perspective import Relaxation, penalty
+from backbone_dask.exact.perspective import LEAST_EIGENVALUE, Relaxation, penalty
 from backbone_dask.exact.structured_gram import GroupedGram
 from backbone_dask.losses.squared import Matrix, Vector
 
@@ -82,7 +82,7 @@ class _Pieces:
 
     def proximal_step(self, weights: Vector) -> tuple[Vector, Vector]:
         """The proximal gradient step, and the z of its groups."""
-        gram, step = self.problem.gram, 1 / self.problem.gram.eigenvalue
+        gram, step = self.problem.gram, 1 / max(self.problem.gram.eigenvalue, LEAST_EIGENVALUE)
         moved = self.problem.structure.usable(weights + step * (gram.b - gram.G @ weights))
         z = self.face.shares(self.lengths(moved), step / self.gamma)
         share = z[self.problem.structure.groups]

@@ -17,7 +17,7 @@ PRECISION = 1e-9
 _FINEST = 1e-24
 _ROUNDING = 1e-13
 """Falls below this share of the objective drown in the rounding of its sum, so nothing can be learnt from them."""
-_VANISHING = 1e-12
+_VANISHING = 1e-14
 """Ridge on the free part for each unit of sample weight: it matters only where the basis alone separates the labels."""
 _FAINT = 1e-10
 """Relative ridge that keeps a model definite whose columns depend on each other."""
@@ -143,7 +143,9 @@ def free_part(margin: Margin, offset: Vector) -> Vector:
 
 
 def _free_ridge(margin: Margin) -> Vector:
-    return _VANISHING * np.maximum((margin.basis**2) @ margin.weights, np.finfo(np.float64).tiny)
+    sizes = (margin.basis**2) @ margin.weights
+    # A row without a sample that counts says nothing, and keeps the coefficient 0 by any ridge.
+    return np.asarray(_VANISHING * np.where(sizes > 0, sizes, 1.0))
 
 
 @dataclass(frozen=True, slots=True)

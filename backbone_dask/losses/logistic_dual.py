@@ -5,6 +5,7 @@ H is the binary entropy, q_i = y_i a_i / s_i lies in [0, 1], and basis @ a = 0.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,15 @@ from scipy.optimize import brentq
 from scipy.special import entr, logit
 
 from backbone_dask.losses.logistic import Margin, dual_vector, free_part
-from backbone_dask.losses.squared import Vector
+from backbone_dask.losses.squared import Matrix, Vector
 
 _EPS = float(np.finfo(np.float64).eps)
 _MOST_SHARE = 1 - 2.0**-40
 """Closer to 1, the distance from 1 would have lost too many digits."""
 _FARTHEST = 0.25
 """The largest relative change of q(1-q) for which the estimates below hold."""
+LARGEST_FREE = 1e6
+"""Proofs are about coefficients of the basis up to this, times the root mean square of their row."""
 _CARE = 1.01
 """Makes up for the rounding of the few operations that an error bound itself takes."""
 
@@ -27,7 +30,8 @@ _CARE = 1.01
 class Feasible:
     """A dual vector and what is proven of it, rounding included.
 
-    Some a' with basis @ a' = 0 exactly, inside its box, has |a' - a| <= error and sum_i s_i H(q'_i) >= value.
+    Some a' with |a' - a| <= error has c(S) >= value - gamma/2 sum_{j in S} (X_j'a')^2 for every S, if the free part is
+    what LARGEST_FREE allows.
     """
 
     a: Vector
@@ -81,23 +85,47 @@ def feasible(margin: Margin, a: Vector) -> Feasible:
 
 
 def certified(margin: Margin, a: Vector) -> Feasible:
-    """What is proven of a dual vector with basis @ a = r, r almost 0; all zeros, which proves 0, if r is too large.
+    """What is proven of a dual vector with basis @ a = r, r almost 0: the better of two proofs."""
+    q = shares(margin, a)
+    a = margin.weights * margin.y * q
+    value = dual_value(margin, a)
+    value -= _CARE * _EPS * ((a.size + 16) * value + 64 * float(margin.weights.sum()))
+    return max(_corrected(margin, a, q, value), _tolerated(margin, a, value), key=lambda proof: proof.value)
+
+
+def _corrected(margin: Margin, a: Vector, q: Vector, value: float) -> Feasible:
+    """Of a corrected vector; all zeros, which proves 0, if r is too large, or the basis dependent.
 
     a' = a - M basis'v with M = diag(s q (1-q)) and v = (basis M basis')^-1 r has basis @ a' = 0. If |basis'v| <= reach
     in every sample, q moves by at most reach * q (1-q): it stays in its box, and H falls by at most that times
     |logit q| + 4 reach, as H is concave with the derivative -logit q.
     """
-    q = shares(margin, a)
-    a = margin.weights * margin.y * q
     spare = margin.weights * q * (1 - q)
     reach = _reach(margin, a, spare)
     if not reach <= _FARTHEST:
         return Feasible(np.zeros_like(a), 0.0, 0.0)
     inside = q > 0
     fall = reach * float(spare[inside] @ (np.abs(logit(q[inside])) + 4 * reach))
-    value = dual_value(margin, a)
-    rounding = _EPS * ((a.size + 16) * value + 64 * float(margin.weights.sum()))
-    return Feasible(a, max(value - _CARE * (fall + rounding), 0.0), _CARE * reach * float(np.linalg.norm(spare)))
+    return Feasible(a, max(value - _CARE * fall, 0.0), _CARE * reach * float(np.linalg.norm(spare)))
+
+
+def _tolerated(margin: Margin, a: Vector, value: float) -> Feasible:
+    """Of the vector as it is: a free part b gains at most |b_j| |r_j| by each row, and LARGEST_FREE bounds b.
+
+    It also holds where rows depend on each other, or where part of the labels is separated and b has no best value.
+    """
+    sizes = np.sqrt((margin.basis**2) @ margin.weights / margin.weights.sum())
+    products = margin.basis * a
+    error = (2 * math.isqrt(a.size) + 16) * _EPS
+    left = np.abs(_sums(products)) + error * _sums(np.abs(products))
+    gained = np.divide(left, sizes, out=np.where(left > 0, np.inf, 0.0), where=sizes > 0)
+    return Feasible(a, max(value - _CARE * LARGEST_FREE * float(gained.sum()), 0.0), 0.0)
+
+
+def _sums(products: Matrix) -> Vector:
+    """Of every row, in two stages: each adds about the square root of n numbers, and rounding grows no faster."""
+    width = math.isqrt(products.shape[1]) + 1
+    return np.asarray(np.add.reduceat(products, np.arange(0, products.shape[1], width), axis=1).sum(axis=1))
 
 
 def _reach(margin: Margin, a: Vector, spare: Vector) -> float:

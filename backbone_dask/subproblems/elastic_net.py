@@ -23,7 +23,7 @@ from backbone_dask.subproblems.net_path import UNBOUNDED, Path, empty_path
 from backbone_dask.subproblems.products import Positions, largest
 from backbone_dask.subproblems.task import Choice, normalised, unit
 from backbone_dask.threads import one_blas_thread
-from backbone_dask.values import SparseFit, Standardised, Target
+from backbone_dask.values import Mask, SparseFit, Standardised, Target
 
 MIXES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """mu: the share of the lasso."""
@@ -85,7 +85,7 @@ def fit_logistic_elastic_net(
     ridge = OneGamma(gamma).first(margin.y.size)
     with one_blas_thread():
         counted = np.flatnonzero(margin.weights > 0)
-        net = _LogisticNet(X[:, counted], _margin_on(margin, counted))
+        net = _LogisticNet.of(X[:, counted], _margin_on(margin, counted))
         support = _chosen(net, n_nonzero, tuple(mixes), threshold, seed)
         refit = partial(_refit, X, margin, ridge)
         support = _reduced(support, n_nonzero, lambda few: refit(few).weights)
@@ -149,22 +149,30 @@ class _SquaredNet:
 
 @dataclass(frozen=True, slots=True)
 class _LogisticNet:
-    """log(1 + exp(-y u)), as glmnet takes it."""
+    """log(1 + exp(-y u)), as glmnet takes it; `varying` marks the rows of the basis that are no intercept.
+
+    glmnet has an intercept of its own and drops columns of ones. A rare covariate may be constant on some of the
+    samples and yet is no intercept there.
+    """
 
     X: Standardised
     margin: Margin
+    varying: Mask
+
+    @classmethod
+    def of(cls, X: Standardised, margin: Margin) -> _LogisticNet:
+        return cls(X, margin, np.ptp(margin.basis, axis=1) > 0)
 
     @property
     def _rows(self) -> Matrix:
-        """The basis without the intercept, which glmnet has of its own: it drops columns of ones."""
-        return np.asarray(self.margin.basis[np.ptp(self.margin.basis, axis=1) > 0])
+        return np.asarray(self.margin.basis[self.varying])
 
     @property
     def _has_intercept(self) -> bool:
-        return len(self._rows) < len(self.margin.basis)
+        return not self.varying.all()
 
     def on(self, X: Standardised, samples: Positions) -> _LogisticNet:
-        return _LogisticNet(X, _margin_on(self.margin, samples))
+        return _LogisticNet(X, _margin_on(self.margin, samples), self.varying)
 
     def room(self) -> Matrix:
         return np.empty((self.X.shape[0] + len(self._rows), self.X.shape[1]))

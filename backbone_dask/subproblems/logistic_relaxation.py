@@ -14,7 +14,7 @@ from backbone_dask.subproblems.logistic_ascent import ascend
 from backbone_dask.subproblems.logistic_polish import polish, trim
 from backbone_dask.subproblems.logistic_swaps import Curved, MetricAt
 from backbone_dask.subproblems.logistic_task import Choice, Task
-from backbone_dask.subproblems.products import Positions
+from backbone_dask.subproblems.products import checked_start
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, SparseFit, Standardised
 
@@ -45,7 +45,7 @@ def solve_task(task: Task, metric_at: MetricAt, start: CandidateIds | None) -> S
     """Descent from the start, or from what the relaxation's dual gives."""
     # The bits of a BLAS product depend on the number of threads.
     with one_blas_thread():
-        starts = _starts(task) if start is None else [_started(task, np.asarray(start, np.int64))]
+        starts = _starts(task) if start is None else [_started(task, start)]
         choice = trim(task, polish(task, starts, metric_at))
     return SparseFit(task.X.shape[0], choice.columns, choice.fit.weights, choice.fit.objective)
 
@@ -56,9 +56,9 @@ def _starts(task: Task) -> Iterator[Choice]:
     yield task.nothing()
 
 
-def _started(task: Task, start: Positions) -> Choice:
+def _started(task: Task, start: CandidateIds) -> Choice:
     """The fit on a start, less the features that cost least if it is too large."""
-    columns = np.unique(start)
+    columns = checked_start(start, task.X.shape[0])
     choice = task.choose(task.features_of(columns[task.X[columns].any(axis=1)]), task.nothing())
     while choice.features.size > task.n_nonzero:
         order = np.argsort(task.costs(choice), kind="stable")

@@ -13,23 +13,32 @@ AT_ONCE = (10, 5, 2, 1)
 """How many features change places at once. All of these are tried a round, since a fit is cheap next to a pass."""
 
 
-def polish(task: Task, choice: Choice) -> Choice:
-    """Change features as long as c(S) falls; one pass over X a round.
+def polish(task: Task, *starts: Choice) -> Choice:
+    """The best of what descent reaches from each start."""
+    best, neighbours = task.nothing(), Neighbours.none(task.X)
+    for start in starts:
+        found, neighbours = _descend(task, start, best, neighbours)
+        best = found if found.beats(best) else best
+    return best
+
+
+def _descend(task: Task, choice: Choice, known: Choice, neighbours: Neighbours) -> tuple[Choice, Neighbours]:
+    """Change features as long as c(S) falls, or until the support is that of `known`; one pass over X a round.
 
     Exchanges of the features that are missed least for the columns most correlated with the residual come first. When
     they fail, all single swaps are compared at the price of a few passes: among correlated columns, a better
-    neighbour of a member of the support is hardly correlated with the residual.
+    neighbour of a member of the support is hardly correlated with the residual. The last products come back as well.
     """
-    neighbours = Neighbours.none(task.X)
-    while True:
+    while known.columns.size == 0 or not np.array_equal(choice.columns, known.columns):
         scores = correlate(task.X, task.residual(choice))
         if (after := exchange(task, choice, scores)).beats(choice):
             choice = after
             continue
         neighbours = neighbours.of(task.X, choice.columns)
         if not (after := swap(task, choice, neighbours, scores)).beats(choice):
-            return choice
+            break
         choice = after
+    return choice, neighbours
 
 
 def exchange(task: Task, choice: Choice, scores: Vector) -> Choice:

@@ -6,8 +6,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from backbone_dask.errors import InvalidSettingError
 from backbone_dask.losses.squared import Vector
-from backbone_dask.values import Standardised
+from backbone_dask.values import CandidateIds, Standardised
 
 Positions = NDArray[np.int64]
 """Rows of one standardised matrix: sorted, unique."""
@@ -28,6 +29,14 @@ def _row_products(X: NDArray[np.float32], a: NDArray[np.float32], out: Vector) -
             at_c += X[c, i] * a[i]
             at_d += X[d, i] * a[i]
         out[j], out[b], out[c], out[d] = at_j, at_b, at_c, at_d
+
+
+def checked_start(start: CandidateIds, n_columns: int) -> Positions:
+    """Positions to start from, sorted and unique, if all of them are there."""
+    columns = np.unique(np.asarray(start, np.int64))
+    if columns.size and not 0 <= columns[0] <= columns[-1] < n_columns:
+        raise InvalidSettingError(f"start holds a position outside of the {n_columns} columns")
+    return columns
 
 
 def correlate(X: Standardised, a: Vector) -> Vector:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from backbone_dask.errors import InvalidSettingError
 from backbone_dask.subproblems.ascent import ascend
+from backbone_dask.subproblems.forward import grow
 from backbone_dask.subproblems.polish import polish, trim
-from backbone_dask.subproblems.products import Positions, correlate, largest
+from backbone_dask.subproblems.products import Positions, checked_start, correlate, largest
 from backbone_dask.subproblems.task import Choice, Task, normalised
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import Mask, SparseFit, Standardised, Target
@@ -33,7 +33,8 @@ def fit_relaxation(
         best = ascend(problem.task).best
         if start is not None and (warm := started(problem.task, start)).beats(best):
             best = warm
-        return problem.answer(trim(problem.task, polish(problem.task, best)))
+        # Two starts, since either alone ends now and then in a support that the other would have left.
+        return problem.answer(trim(problem.task, polish(problem.task, best, grow(problem.task))))
 
 
 def refine(X: Standardised, y: Target, *, n_nonzero: int, gamma: float | None, start: Positions) -> SparseFit:
@@ -47,9 +48,7 @@ def refine(X: Standardised, y: Target, *, n_nonzero: int, gamma: float | None, s
 
 def started(task: Task, start: Positions) -> Choice:
     """A support of the size asked for: `start` without what it misses least, or with what its residual asks for."""
-    columns = np.unique(np.asarray(start, np.int64))
-    if columns.size and not 0 <= columns[0] <= columns[-1] < task.X.shape[0]:
-        raise InvalidSettingError(f"start holds a position outside of the {task.X.shape[0]} columns")
+    columns = checked_start(start, task.X.shape[0])
     choice = task.choose(task.pool(columns), np.arange(columns.size))
     if columns.size >= task.n_nonzero:
         kept = columns[largest(choice.fit.removal_cost, task.n_nonzero)]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
-from backbone_dask.losses.squared import Vector
 from backbone_dask.structure import Structure
-from backbone_dask.subproblems.products import Positions
+from backbone_dask.subproblems.forward import grow
+from backbone_dask.subproblems.products import checked_start
 from backbone_dask.subproblems.structured_ascent import ascend_groups
-from backbone_dask.subproblems.structured_polish import polish_groups, truncated
+from backbone_dask.subproblems.structured_polish import LARGEST_GAMMA, polish_groups, truncated
 from backbone_dask.subproblems.structured_task import NOTHING, GroupChoice, StructuredTask
-from backbone_dask.subproblems.task import Task
+from backbone_dask.subproblems.task import Task, literal_fit, unit
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, SparseFit, Standardised, Target
 
@@ -37,7 +38,7 @@ def fit_structured(
     promising ones does. Nothing is drawn: `seed` is there because the protocol has it.
     """
     _check(X, y, structure, n_nonzero, gamma)
-    scaled, scale = _unit(np.asarray(y, np.float64))
+    scaled, scale = unit(np.asarray(y, np.float64))
     if scale == 0:
         return SparseFit(X.shape[0], NOTHING, np.empty(0), 0.0)
     # The bits of a BLAS product depend on the number of threads.
@@ -45,39 +46,28 @@ def fit_structured(
         plain = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _within_reach(gamma, y.size))
         task = StructuredTask(plain, structure)
         begun = _begin(task, NOTHING if start is None else start)
-        return _model(task, truncated(task, polish_groups(task, begun)), gamma, scale)
+        found = truncated(task, polish_groups(task, begun, _grown(task)))
+        return literal_fit(plain, found.columns, found.weights, gamma, scale)
 
 
-def _begin(task: StructuredTask, start: Positions) -> GroupChoice:
+def _begin(task: StructuredTask, start: CandidateIds) -> GroupChoice:
     """The better of what the ascent finds and the groups to start from."""
-    found, groups = ascend_groups(task), task.structure.groups_of(start)
+    groups = task.structure.groups_of(checked_start(start, task.plain.X.shape[0]))
+    found = ascend_groups(task)
     given = truncated(task, task.choose(task.pool(groups), groups))
     return given if given.beats(found) else found
 
 
-def _unit(y: Vector) -> tuple[Vector, float]:
-    """z and scale with y = scale * z and z'z = n; scale is 0 for zeros."""
-    # The largest value goes first, so that squares neither overflow nor vanish.
-    peak = float(np.abs(y).max(initial=0.0))
-    if peak == 0:
-        return y, 0.0
-    size = float(np.linalg.norm(y / peak)) / math.sqrt(y.size)
-    return y / peak / size, peak * size
+def _grown(task: StructuredTask) -> GroupChoice:
+    """The groups of the columns that forward selection finds, as if columns were free and had no sign."""
+    plain = replace(task.plain, gamma=min(task.plain.gamma, LARGEST_GAMMA / task.plain.y.size))
+    groups = task.structure.groups_of(grow(plain).columns)
+    return truncated(task, task.choose(task.pool(groups), groups))
 
 
 def _within_reach(gamma: float, n_samples: int) -> float:
     """Squares of weights must not underflow, and 1/gamma must not vanish beside X_j'X_j = n."""
     return min(max(gamma, 1e-100), 1e12 / n_samples)
-
-
-def _model(task: StructuredTask, choice: GroupChoice, gamma: float, scale: float) -> SparseFit:
-    """In the units of y, with the objective taken from the samples: free of the cancellation in y'y/2 - b'w/2."""
-    # A gamma below reach makes weights that are proportional to it.
-    weights = choice.weights * min(gamma / task.plain.gamma, 1.0)
-    residual = task.plain.y - weights @ task.plain.rows(choice.columns)
-    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
-    kept = weights * scale != 0
-    return SparseFit(task.plain.X.shape[0], choice.columns[kept], weights[kept] * scale, objective * scale * scale)
 
 
 def _check(X: Standardised, y: Target, structure: Structure, n_nonzero: int, gamma: float) -> None:

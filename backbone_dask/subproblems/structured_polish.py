@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -17,22 +17,36 @@ from backbone_dask.subproblems.task import NEGLIGIBLE, Pool
 
 Move: TypeAlias = tuple[Positions, Positions]
 """Groups that come in, groups that go out."""
+MoveRule: TypeAlias = Callable[[StructuredTask, GroupChoice, Vector], GroupChoice]
+"""A better choice, or the same one, given X_j'r of every column."""
 _TRIED = 10
 """Single swaps that are fitted one by one: where weights keep their signs, the formula of the swaps only estimates."""
 LARGEST_GAMMA = 1e5
 """Times n. Products in single precision cannot tell a column from one that a smaller ridge would keep apart."""
 
 
-def polish_groups(task: StructuredTask, choice: GroupChoice) -> GroupChoice:
-    """Change groups as long as c(S) falls; one pass over X a round, and a few where all swaps are compared."""
-    moves = (exchange_groups, _Swaps(task))
-    while True:
+def polish_groups(task: StructuredTask, *starts: GroupChoice) -> GroupChoice:
+    """The best of what descent reaches from each start."""
+    best, moves = task.nothing(), (exchange_groups, _Swaps(task))
+    for start in starts:
+        found = _descend(task, start, best, moves)
+        best = found if found.beats(best) else best
+    return best
+
+
+def _descend(task: StructuredTask, choice: GroupChoice, known: GroupChoice, moves: tuple[MoveRule, ...]) -> GroupChoice:
+    """Change groups as long as c(S) falls, or until they are those of `known`.
+
+    It takes one pass over X a round, and a few where all swaps are compared.
+    """
+    while known.groups.size == 0 or not np.array_equal(choice.groups, known.groups):
         scores = correlate(task.plain.X, task.residual(choice))
         tried = (move(task, choice, scores) for move in moves)
         better = next((after for after in tried if after.beats(choice)), None)
         if better is None:
-            return choice
+            break
         choice = better
+    return choice
 
 
 def exchange_groups(task: StructuredTask, choice: GroupChoice, scores: Vector) -> GroupChoice:

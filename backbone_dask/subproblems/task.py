@@ -81,25 +81,37 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """A task whose y was divided by `scale`; 0 for a y of zeros, which leaves nothing to explain."""
+    """A task whose y was divided by `scale`; 0 for a y of zeros, which leaves nothing to explain.
+
+    `gamma` is the one asked for: the task's own is within the reach of double precision.
+    """
 
     task: Task
     scale: float
+    gamma: float
 
     def answer(self, choice: Choice) -> SparseFit:
         """The fit in the units of y."""
-        weights = choice.fit.weights * self.scale
-        kept = weights != 0
-        objective = choice.fit.objective * self.scale * self.scale
-        return SparseFit(self.task.X.shape[0], choice.columns[kept], weights[kept], objective)
+        return literal_fit(self.task, choice.columns, choice.fit.weights, self.gamma, self.scale)
+
+
+def literal_fit(task: Task, columns: Positions, weights: Vector, gamma: float, scale: float) -> SparseFit:
+    """In the units of y, with the objective at these weights from the samples: y'y/2 - b'w/2 would cancel."""
+    # A gamma below reach makes weights that are proportional to it.
+    weights = weights * min(gamma / task.gamma, 1.0)
+    residual = task.y - weights @ task.rows(columns)
+    objective = 0.5 * float(residual @ residual) + float(weights @ weights) / (2 * gamma)
+    kept = weights * scale != 0
+    return SparseFit(task.X.shape[0], columns[kept], weights[kept] * scale, objective * scale * scale)
 
 
 def normalised(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> Normalised:
     """The task of X (m, n) and y (n,), checked; gamma is 1/sqrt(n) if None."""
     _check(X, y, n_nonzero, gamma)
     scaled, scale = unit(np.asarray(y, np.float64))
-    task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(gamma, n_nonzero, y.size))
-    return Normalised(task, scale)
+    literal = 1 / math.sqrt(max(y.size, 1)) if gamma is None else gamma
+    task = Task(np.ascontiguousarray(X, np.float32), scaled, n_nonzero, _usable(literal, n_nonzero, y.size))
+    return Normalised(task, scale, literal)
 
 
 def _check(X: Standardised, y: Target, n_nonzero: int, gamma: float | None) -> None:
@@ -124,9 +136,7 @@ def unit(y: Vector) -> tuple[Vector, float]:
     return z / spread, spread * size
 
 
-def _usable(gamma: float | None, n_nonzero: int, n_samples: int) -> float:
-    if gamma is None:
-        return 1 / math.sqrt(max(n_samples, 1))
+def _usable(gamma: float, n_nonzero: int, n_samples: int) -> float:
     # G_SS has eigenvalues up to k n: a smaller 1/gamma would vanish in their rounding, and with it the factorisation
     # of columns that depend on each other. At the other end, squares of weights must not underflow.
     return min(max(gamma, 1e-100), 1e11 / (n_nonzero * max(n_samples, 1)))

@@ -7,6 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
+NOWHERE = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -60,3 +62,17 @@ def objective(X: np.ndarray, y: np.ndarray, support: tuple[int, ...] | np.ndarra
 def brute_force(case: Case) -> float:
     size = min(case.n_nonzero, len(case.X))
     return min(objective(case.X, case.y, support, case.gamma) for support in combinations(range(len(case.X)), size))
+
+
+def value(X: np.ndarray, y: np.ndarray, support: tuple[int, ...], gamma: float) -> float:
+    """c(S) from the samples, by least squares on stacked rows: no product of columns is ever formed."""
+    rows = X[list(support)].astype(np.float64)
+    stacked = np.vstack([rows.T, np.eye(len(rows)) / np.sqrt(gamma)])
+    weights = np.linalg.lstsq(stacked, np.append(y, np.zeros(len(rows))), rcond=None)[0]
+    residual = y - weights @ rows
+    return float(0.5 * residual @ residual + weights @ weights / (2 * gamma))
+
+
+def least(case: Case) -> float:
+    size = min(case.n_nonzero, len(case.X))
+    return min(value(case.X, case.y, support, case.gamma) for support in combinations(range(len(case.X)), size))

@@ -123,8 +123,8 @@ def test_bounds_hold_at_every_gamma(seed: int, gamma: float, nonnegative: bool) 
     best = brute_force(case, structure)
     check_promises(case, structure, outcome)
     assert outcome.bound <= best * PROVABLE
-    if gamma < 1:
-        assert outcome.objective == pytest.approx(best, rel=1e-4)
+    if gamma < 1:  # 1e-9: where the basis separates the labels, the least value is 0
+        assert outcome.objective == pytest.approx(best, rel=1e-4, abs=1e-9)
 
 
 @settings(max_examples=30)
@@ -195,7 +195,7 @@ def test_no_swap_of_groups_improves_an_incumbent(seed: int) -> None:
 
 @pytest.mark.parametrize(("seconds", "nonnegative"), [(0.0, False), (0.0, True), (0.3, False)])
 def test_the_time_limit_is_kept_and_never_called_a_proof(seconds: float, nonnegative: bool) -> None:
-    X, margin, truth = planted(240, 20, 300, seed=7)
+    X, margin, truth = planted(240, 20, 150, seed=7)
     structure = Structure(np.arange(240) // 2, nonnegative)
     case = Case(X, margin, 20, 1.0)
     solve(replace(case, X=X[:6]), structure.restrict(np.arange(6)))  # compilation is not the search's time

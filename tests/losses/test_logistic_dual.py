@@ -80,9 +80,24 @@ def test_labels_that_the_basis_separates_prove_nothing() -> None:
     assert feasible(margin, np.full(10, 0.3)).value == 0
 
 
-def test_a_dependent_basis_proves_nothing() -> None:
+def test_a_dependent_basis_proves_what_an_independent_one_does() -> None:
     margin = Margin.of(np.array([1.0, -1.0, 1.0, -1.0]), basis=np.ones((2, 4)))
-    assert certified(margin, np.array([0.5, -0.5, 0.5, -0.5])).value == 0
+    proof = certified(margin, np.array([0.5, -0.5, 0.5, -0.5]))
+    assert 4 * np.log(2) * (1 - 1e-6) <= proof.value <= 4 * np.log(2)
+
+
+@given(cases, st.integers(0, 1000), st.floats(0, 1e6))
+def test_a_vector_off_the_basis_pays_for_all_that_a_free_part_could_gain(case: Case, seed: int, size: float) -> None:
+    """Rows twice: no correction exists, and the proof is about the vector as it is."""
+    rng, basis = np.random.default_rng(seed), case.margin.basis
+    margin = Margin.of(case.margin.y, case.margin.weights, np.concatenate([basis, basis]))
+    a = feasible(case.margin, margin.y * margin.weights * rng.random(margin.y.size)).a
+    proof = certified(margin, a * (1 + 1e-9 * rng.standard_normal(a.size)))
+    rms = np.sqrt((basis**2) @ margin.weights / margin.weights.sum())
+    free = rng.choice([-1.0, 1.0], len(basis)) * size / rms
+    u = rng.standard_normal(len(case.rows)) @ case.rows + free @ basis
+    loss = float(margin.weights @ np.logaddexp(0, -margin.y * u))
+    assert proof.value <= loss + proof.a @ (u - free @ basis) + 1e-9 * loss
 
 
 @pytest.mark.parametrize("a", [np.zeros(4), np.array([1.0, -1.0, 1.0, -1.0]), np.array([5.0, -9.0, -2.0, 1.0])])

@@ -69,7 +69,7 @@ def test_the_scale_of_the_target_is_that_of_the_weights() -> None:
 @pytest.mark.parametrize("mix", [0.2, 1.0])
 def test_a_path_goes_from_the_empty_model_to_the_first_with_enough_features(most: int, mix: float) -> None:
     table = planted(n_samples=100, n_features=200, n_relevant=10, rho=0.5, snr=2, seed=2)
-    for net in (_SquaredNet(table.X, unit_target(table)), _LogisticNet(table.X, Margin.of(np.sign(table.y)))):
+    for net in (_SquaredNet(table.X, unit_target(table)), _LogisticNet.of(table.X, Margin.of(np.sign(table.y)))):
         path = net.path(mix, most, None, net.room()).until(most)
         sizes = np.count_nonzero(path.weights, axis=0)
         assert sizes[0] == 0
@@ -91,7 +91,7 @@ def test_every_logistic_model_of_a_path_is_optimal(mix: float, basis: str) -> No
     free = {"intercept": np.ones((1, 120)), "nothing": np.ones((0, 120))}
     free["covariates"] = np.vstack([rng.standard_normal((2, 120)), np.full((1, 120), 3.0)])
     margin = Margin.of(np.where(table.y > 1, 1.0, -1.0), rng.uniform(0.2, 3, 120), free[basis])
-    net = _LogisticNet(table.X, margin)
+    net = _LogisticNet.of(table.X, margin)
     path = net.path(mix, 8, None, net.room())
     others = net._rows
     assert path.offsets.shape[0] == 1 + len(others)
@@ -118,7 +118,7 @@ def test_errors_are_mean_losses() -> None:
     margin = Margin.of(np.sign(table.y), np.linspace(1, 2, 60))
     losses = [np.log1p(np.exp(-margin.y[samples] * v)) for v in (0.1, u + 0.2)]
     expected = [np.average(loss, weights=margin.weights[samples]) for loss in losses]
-    np.testing.assert_allclose(_LogisticNet(table.X, margin).errors(path, samples), expected, rtol=1e-6)
+    np.testing.assert_allclose(_LogisticNet.of(table.X, margin).errors(path, samples), expected, rtol=1e-6)
 
 
 def test_the_choice_is_the_least_error_of_all_mixes_and_penalties() -> None:
@@ -185,6 +185,16 @@ def test_samples_without_weight_do_not_count() -> None:
         fit_logistic_elastic_net(table.X, Margin.of(labels, weights), n_nonzero=5, seed=0) for labels in (y, turned)
     ]
     assert both[0].weights.tobytes() == both[1].weights.tobytes()
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_covariate_that_is_constant_on_the_training_part_is_no_error(seed: int, rare: int) -> None:
+    """Two samples have it, or have it not: for some seeds both are held out."""
+    table = planted(n_samples=120, n_features=20, n_relevant=2, snr=8, seed=8)
+    covariate = np.where(np.arange(120) < 2, rare, 1 - rare)
+    margin = Margin.of(np.sign(table.y), None, np.vstack([np.ones(120), covariate]))
+    assert np.isin(table.truth, fit_logistic_elastic_net(table.X, margin, n_nonzero=4, seed=seed).support).all()
 
 
 @pytest.mark.parametrize("seed", range(2))
