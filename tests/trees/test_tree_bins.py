@@ -79,6 +79,14 @@ def test_neighbours_one_ulp_apart_get_bins_of_their_own(dtype):
     assert (cuts[0, :5] < row[0, 1:].astype(np.float64)).all()
 
 
+def test_between_neighbours_of_float32_there_is_a_float64():
+    low = np.float32(0.1)
+    high = np.nextafter(low, np.float32(1))
+    (cut,) = find_cuts(np.array([[low, high]]), 1)[0]
+    assert cut == (float(low) + float(high)) / 2
+    assert float(low) < cut < float(high)
+
+
 @given(ANY, ANY)
 def test_halfway_is_below_the_upper_value(a, b):
     low, high = sorted((a, b))
