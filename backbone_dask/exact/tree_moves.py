@@ -117,8 +117,8 @@ def settle(data, here, price, features, cuts):  # type: ignore[no-untyped-def]
         if features[node] < 0:
             continue
         split = price + costs[2 * node + 1] + costs[2 * node + 2]
-        small = min(sums[2 * node + 1].sum(), sums[2 * node + 2].sum()) < data.min_bucket
-        if small or split >= costs[node]:
+        smaller = min(sums[2 * node + 1].sum(), sums[2 * node + 2].sum())
+        if smaller < data.min_bucket or smaller <= 0 or split >= costs[node]:
             features[node] = -1
         else:
             costs[node] = split

@@ -9,6 +9,7 @@ from backbone_dask.testing.tree_cases import brute_force, draw_case, greedy, lab
 from backbone_dask.trees.goal import Goal, unavoidable
 from backbone_dask.trees.growth import grow
 from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.tree import from_heap
 
 
 def test_no_tree_is_below_the_floor():
@@ -70,3 +71,10 @@ def test_the_only_leaf_may_have_any_weight():
     case = draw_case(3)
     tree = greedy(case)
     assert Goal(0, 1e9, 0.0).allows(tree.pruned(np.zeros(tree.n_nodes, np.bool_)))
+
+
+def test_an_empty_leaf_is_not_allowed():
+    labels = labels_of([0, 0, 1, 1])
+    tree = from_heap(np.array([0, -1, -1]), np.array([9, 0, 0]), np.arange(4)[None], labels)
+    assert tree.sums[2].tolist() == [0, 0]
+    assert not Goal(2, 0.0, 0.0).allows(tree)
