@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.trees.bins import Codes
-from backbone_dask.trees.growth import best_cut
+from backbone_dask.trees.growth import LEAST_GAIN, best_cut
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
 
@@ -122,7 +122,7 @@ def _price_level(codes, here, nodes, rises, classes, tallies, n_classes, n_bins,
         for node in range(n_nodes):
             whole = totals[node].sum()
             base = (totals[node] ** 2).sum() / whole if whole > 0 else 0.0
-            score, cut = best_cut(cells[node], totals[node], 1.0, base)
+            score, cut = best_cut(cells[node], totals[node], 0.0, base * (1 + LEAST_GAIN))
             scores[2 * node, row] = score - base if cut >= 0 else 0.0
             scores[2 * node + 1, row] = _fall(slopes[node])
 
