@@ -147,11 +147,13 @@ def test_the_row_that_a_tree_lacks_has_the_best_price():
     assert 30 in best_prices(codes, visits(tree, codes[:5], labels), BINS, 1).positions
 
 
-def test_a_row_that_parts_nothing_has_no_price():
+def test_a_leaf_of_one_class_names_no_row():
     """Also where weights do not add up exactly."""
     rng = np.random.default_rng(3)
-    codes = np.stack([rng.integers(0, BINS, 200), np.full(200, 1)]).astype(np.uint8)
-    for _ in range(20):
-        labels = Labels(rng.integers(0, 3, 200), rng.exponential(size=200), 3)
-        tree = grow(codes[:1], labels, n_bins=BINS, depth=2, min_bucket=1.0)
-        assert not price(codes, visits(tree, codes[:1], labels), BINS)[::2, 1].any()
+    codes = rng.integers(0, BINS, (9, 200)).astype(np.uint8)
+    labels = Labels((codes[0] > 2).astype(np.int64), rng.exponential(size=200), 2)
+    tree = grow(codes[:1], labels, n_bins=BINS, depth=2, min_bucket=1.0)
+    prices = price(codes, visits(tree, codes[:1], labels), BINS)
+    assert tree.n_nodes == 3
+    assert prices[0].min() > 0
+    assert not prices[2:].any()
