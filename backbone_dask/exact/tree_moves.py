@@ -16,20 +16,43 @@ LEAST_FALL = 1e-9
 
 
 @numba.njit(cache=True, nogil=True)
-def sweep(data, price, width, order, features, cuts):  # type: ignore[no-untyped-def]
-    """Visit the nodes in `order` and improve the heap in place; whether anything was improved."""
+def sweep(data, price, width, order, calm, looked, features, cuts):  # type: ignore[no-untyped-def]
+    """Visit the nodes in `order` and improve the heap in place; whether anything was improved.
+
+    `calm` marks nodes that nothing has changed about, above or below, since no change helped them; `looked` those whose
+    samples are the same as when their splits were tried with everything below grown anew: both would say no again.
+    """
     improved = False
     for node in order:
-        if node > 0 and features[(node - 1) // 2] < 0:
+        if calm[node] or (node > 0 and features[(node - 1) // 2] < 0):
             continue
         here = reaching(data.codes, features, cuts, node)
         own_f, own_c = lifted(features, cuts, node, size_below(features.size, node))
         before, labels = settle(data, here, price, own_f, own_c)
         best = _simple_moves(data, here, price, before, labels, own_f, own_c)
-        best = _regrown(data, here, price, width, best)
+        if not looked[node]:
+            best = _regrown(data, here, price, width, best)
         plant(features, cuts, node, best[1], best[2])
-        improved = improved or best[0] < before
+        calm[node] = looked[node] = True
+        if best[0] < before:
+            _disturb(node, calm, looked)
+            improved = True
     return improved
+
+
+@numba.njit(cache=True, nogil=True)
+def _disturb(node, calm, looked):  # type: ignore[no-untyped-def]
+    """After a change of a node's subtree: it and the nodes above have another subtree, those below other samples."""
+    above = node
+    while above > 0:
+        calm[above] = False
+        above = (above - 1) // 2
+    calm[0] = False
+    first, size = 2 * node + 1, 2
+    while first < calm.size:
+        calm[first : first + size] = False
+        looked[first : first + size] = False
+        first, size = 2 * first + 1, 2 * size
 
 
 @numba.njit(cache=True, nogil=True)
@@ -117,8 +140,8 @@ def settle(data, here, price, features, cuts):  # type: ignore[no-untyped-def]
         if features[node] < 0:
             continue
         split = price + costs[2 * node + 1] + costs[2 * node + 2]
-        small = min(sums[2 * node + 1].sum(), sums[2 * node + 2].sum()) < data.min_bucket
-        if small or split >= costs[node]:
+        smaller = min(sums[2 * node + 1].sum(), sums[2 * node + 2].sum())
+        if smaller < data.min_bucket or smaller <= 0 or split >= costs[node]:
             features[node] = -1
         else:
             costs[node] = split

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.trees.bins import COARSE_BITS, RANK_BITS, Ranks
-from backbone_dask.trees.growth import best_cut
+from backbone_dask.trees.growth import LEAST_GAIN, best_cut
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
 
@@ -124,16 +124,19 @@ def _price_level(ranks, here, nodes, rises, classes, tallies, n_classes, scores)
         for node in range(n_nodes):
             whole = totals[node].sum()
             base = (totals[node] ** 2).sum() / whole if whole > 0 else 0.0
-            score, cut = best_cut(cells[node], totals[node], 1.0, base)
+            score, cut = best_cut(cells[node], totals[node], 0.0, base * (1 + LEAST_GAIN))
             scores[2 * node, row] = score - base if cut >= 0 else 0.0
-            scores[2 * node + 1, row] = _fall(slopes[node])
+            scores[2 * node + 1, row] = _fall(slopes[node], cells[node], whole)
 
 
 @numba.njit(cache=True, nogil=True)
-def _fall(slopes):  # type: ignore[no-untyped-def]
-    """By how much the best cut of the row is better than sending every sample to the right."""
-    cost, least = 0.0, 0.0
+def _fall(slopes, cells, whole):  # type: ignore[no-untyped-def]
+    """By how much the best cut with samples on its right is better than sending every sample there."""
+    cost, least, below = 0.0, 0.0, 0.0
     for cut in range(slopes.size - 1):
         cost += slopes[cut]
+        below += cells[cut].sum()
+        if below >= whole:
+            break
         least = min(least, cost)
     return -least

@@ -111,8 +111,9 @@ class _Search:
         """Sweep until nothing improves; False if the time was up before."""
         data, price = self._data, self.goal.complexity * self.labels.total
         settle(data, self._present, price, features, cuts)
+        calm, looked = np.zeros(features.size, np.bool_), np.zeros(features.size, np.bool_)
         for _ in range(MOST_SWEEPS):
-            if not sweep(data, price, self.width, rng.permutation(features.size), features, cuts):
+            if not sweep(data, price, self.width, rng.permutation(features.size), calm, looked, features, cuts):
                 return True
             if time.monotonic() >= self.deadline:
                 return False

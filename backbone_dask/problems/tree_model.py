@@ -86,10 +86,14 @@ class TreeModel:
         try:
             ids = np.array(content["ids"], np.int64)
             tree = _tree(content["tree"], {int(each): at for at, each in enumerate(ids)}, content["classes"])
-            means = np.array(content["means"], np.float64)
-            return cls(tree, ids, tuple(content["names"]), means, tuple(content["classes"]))
+            names, means = tuple(content["names"]), np.array(content["means"], np.float64)
+            if not ids.shape == (len(names),) == means.shape:
+                raise ValueError("ids, names and means differ in number")
+            return cls(tree, ids, names, means, tuple(content["classes"]))
         except KeyError as cause:
             raise RunDirectoryError(f"the model is damaged: it has no {cause}") from cause
+        except (TypeError, ValueError, AttributeError) as cause:
+            raise RunDirectoryError(f"the model is damaged: {cause}") from cause
 
 
 def _tree(root: dict[str, Any], places: dict[int, int], classes: list[float]) -> Tree:

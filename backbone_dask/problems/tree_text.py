@@ -45,5 +45,5 @@ def _lines(model: TreeModel, names: Sequence[str], decimals: int, node: int, ind
     asked = condition(model, node, decimals)
     yield f"{indent}if {asked}"
     yield from _lines(model, names, decimals, int(tree.left[node]), indent + "|   ")
-    yield f"{indent}else ({asked.replace('<=', '>')})"
+    yield f"{indent}else ({' > '.join(asked.rsplit(' <= ', 1))})"
     yield from _lines(model, names, decimals, int(tree.right[node]), indent + "|   ")

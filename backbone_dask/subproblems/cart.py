@@ -17,6 +17,8 @@ from backbone_dask.trees.tree import Tree
 from backbone_dask.values import Mask
 
 TRAINING_SHARE = 0.7
+_DECIMALS = 12
+"""Errors that differ beyond these are equal: the same samples, added in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class FitCart:
         sums = tree.reached(X, left_out)
         for depth in self.depths:
             for pruned in weakest_links(tree, within(tree, depth)):
-                error = error_of(sums, tree, pruned.splits)
+                error = round(error_of(sums, tree, pruned.splits), _DECIMALS)
                 yield Choice(error, int(pruned.splits.sum()), depth, min_bucket, pruned.complexity)
 
 

@@ -73,11 +73,11 @@ def _cut_sorted(values, cuts):  # type: ignore[no-untyped-def]
         distinct = 1
         for i in range(1, samples):
             distinct += row[i] != row[i - 1]
-        # The value at each quantile, and the next larger one; a quantile within a run of ties is that run's end.
-        step = samples / (most + 1) if distinct > most + 1 else 1.0
+        # Each bin takes its share of the samples that are left, to the end of a run of ties.
         size, i = 0, 0
         while size < most:
-            i = max(i, int(np.ceil((size + 1) * step)) - 1) if distinct > most + 1 else i
+            if distinct > most + 1:
+                i += (samples - i - 1) // (most + 1 - size)
             while i + 1 < samples and row[i + 1] == row[i]:
                 i += 1
             if i + 1 >= samples:

@@ -17,8 +17,8 @@ from backbone_dask.trees.tree import Tree
 class Goal:
     """Minimise the misclassified share of the weight + complexity * splits.
 
-    A tree has at most `depth` splits on a path, and each of its leaves at least the weight `min_bucket`, unless it is
-    the only one.
+    A tree has at most `depth` splits on a path, and each of its leaves some weight and at least `min_bucket`, unless it
+    is the only one.
     """
 
     depth: int
@@ -31,7 +31,7 @@ class Goal:
     def allows(self, tree: Tree) -> bool:
         """Whether depth and buckets are respected."""
         smallest = tree.sums[~tree.is_split].sum(axis=1).min()
-        return tree.depth <= self.depth and (tree.n_splits == 0 or bool(smallest >= self.min_bucket))
+        return tree.depth <= self.depth and (tree.n_splits == 0 or bool(smallest >= self.min_bucket and smallest > 0))
 
     def floor(self, X: NDArray[Any], labels: Labels) -> float:
         """A bound that holds for every tree on X (rows, samples), found without looking for one.

@@ -13,7 +13,7 @@ from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree, from_heap
 
 # A gain below this, relatively, is rounding.
-_LEAST_GAIN = 1e-10
+LEAST_GAIN = 1e-10
 LOOKED_AT = 8
 """How many rows of a node are looked through value by value."""
 
@@ -94,7 +94,7 @@ def _open_slots(sums, min_bucket):  # type: ignore[no-untyped-def]
     for node in range(len(sums)):
         total, squares = sums[node].sum(), (sums[node] ** 2).sum()
         if total >= 2 * min_bucket and squares < total * total:
-            slots[node], least[size] = size, squares / total * (1 + _LEAST_GAIN)
+            slots[node], least[size] = size, squares / total * (1 + LEAST_GAIN)
             size += 1
     return slots, least[:size]
 
