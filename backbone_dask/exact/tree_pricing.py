@@ -136,7 +136,7 @@ def _fall(slopes, cells, whole):  # type: ignore[no-untyped-def]
     for cut in range(slopes.size - 1):
         cost += slopes[cut]
         below += cells[cut].sum()
-        if below >= whole:
+        if whole - below <= LEAST_GAIN * whole:
             break
         least = min(least, cost)
     return -least

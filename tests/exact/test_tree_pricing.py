@@ -83,8 +83,9 @@ def mistakes_saved(tree, codes, labels, node, row, samples):
             total += labels.weights[i] * (tree.choices[walk_from(tree, child, codes[:, i])] != labels.classes[i])
         return total
 
-    cuts = [mistakes(lambda i, cut=cut: row[i] <= cut) for cut in range(BINS - 1)]
-    return max(0.0, mistakes(lambda i: False) - min(cuts))
+    most = max(row[i] for i in samples if labels.weights[i] > 0)
+    cuts = [mistakes(lambda i, cut=cut: row[i] <= cut) for cut in range(most)]
+    return max(0.0, mistakes(lambda i: False) - min(cuts, default=np.inf))
 
 
 def literal_prices(tree, codes, labels):
