@@ -23,7 +23,7 @@ from backbone_dask.subproblems.net_path import UNBOUNDED, Path, empty_path
 from backbone_dask.subproblems.products import Positions, largest
 from backbone_dask.subproblems.task import Choice, normalised, unit
 from backbone_dask.threads import one_blas_thread
-from backbone_dask.values import SparseFit, Standardised, Target
+from backbone_dask.values import Mask, SparseFit, Standardised, Target
 
 MIXES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """mu: the share of the lasso."""
@@ -34,6 +34,8 @@ PRECISION = 1e-7
 _MOST_ROUNDS = 100_000
 _LEAST_MIX = 1e-3
 """Stands for 0: at whatever lambda, a ridge fit is never empty."""
+_ROUNDING = 1e-9
+"""Of an orthonormal basis: a row that spreads less over its samples is constant."""
 _CONSTANT, _ONE_CLASS = 7777, 8000
 """glmnet's errors from these on: no column varies; all samples are of one class, for one of the models."""
 
@@ -153,18 +155,25 @@ class _LogisticNet:
 
     X: Standardised
     margin: Margin
+    known: Mask | None = None
+
+    @property
+    def _varying(self) -> Mask:
+        """The rows of the basis besides the intercept; a part of a net knows them, for they may be constant on it."""
+        sizes = np.abs(self.margin.basis).max(axis=1)
+        return np.ptp(self.margin.basis, axis=1) > _ROUNDING * sizes if self.known is None else self.known
 
     @property
     def _rows(self) -> Matrix:
         """The basis without the intercept, which glmnet has of its own: it drops columns of ones."""
-        return np.asarray(self.margin.basis[np.ptp(self.margin.basis, axis=1) > 0])
+        return np.asarray(self.margin.basis[self._varying])
 
     @property
     def _has_intercept(self) -> bool:
         return len(self._rows) < len(self.margin.basis)
 
     def on(self, X: Standardised, samples: Positions) -> _LogisticNet:
-        return _LogisticNet(X, _margin_on(self.margin, samples))
+        return _LogisticNet(X, _margin_on(self.margin, samples), self._varying)
 
     def room(self) -> Matrix:
         return np.empty((self.X.shape[0] + len(self._rows), self.X.shape[1]))
