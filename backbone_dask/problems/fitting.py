@@ -11,6 +11,7 @@ import numpy as np
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidSettingError
+from backbone_dask.problems.classes import two_classes
 from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
@@ -26,7 +27,6 @@ from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
-from backbone_dask.screens.catalogue import two_classes
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds, GridPoint, SparseFit, Target
@@ -96,7 +96,7 @@ class Fitted:
 
 
 def _labels(y: Target, adjusted: Adjustment) -> LogisticTask:
-    return LogisticTask(two_classes(y), adjusted)
+    return LogisticTask(np.where(y == two_classes(y, adjusted.weights)[1], 1.0, -1.0), adjusted)
 
 
 TASKS: dict[str, Callable[[Target, Adjustment], SparseTask]] = {
@@ -122,7 +122,7 @@ def prepare(
     target = checked_target(y, store.n_samples)
     groups = find_groups(extras.groups, store, nonnegative=extras.nonnegative)
     _require_together(task, resolved, groups)
-    classes = tuple(np.unique(target).tolist()) if task == "classification" else ()
+    classes = two_classes(target, adjusted.weights) if task == "classification" else ()
     return Preparation(store, TASKS[task](target, adjusted), resolved, covariates, groups, classes)
 
 

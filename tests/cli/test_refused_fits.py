@@ -1,0 +1,33 @@
+"""backbone-dask fit: what cannot be fitted is refused in a sentence, before anything is written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from backbone_dask.store import MemoryStore, write_store
+
+N, P = 60, 20
+
+
+@pytest.fixture
+def table(shell):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, P))
+    targets = {
+        "y": X[:, 3] + rng.normal(size=N),
+        "bin": (X[:, 3] + rng.normal(size=N) > 0) * 1.0,
+        "three": np.digitize(X[:, 3], [-0.5, 0.5]) * 1.0,
+    }
+    write_store(MemoryStore(X, targets=targets), shell.folder / "m.zarr")
+
+
+def refused(shell, *asked):
+    words = shell.refused("fit", "m.zarr", "-k", 2, "--workers", 0, "--out", "run", *asked)
+    assert not (shell.folder / "run").exists()
+    return words
+
+
+def test_weights_that_leave_one_class(shell, table):
+    words = refused(shell, "--task", "classification", "--target", "bin", "--weights", "bin")
+    assert "only class 1 has samples of positive weight" in words
