@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -119,6 +120,10 @@ gap_tolerance, missing, executor, random_state
         odds = self.decision_function(X, covariates)
         codes = (odds > 0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> float:
+        """The share of labels that are right, by weight; a store may bring its own `y`, as in `fit`."""
+        return float(accuracy_score(self._truth(X, y), self.predict(X, covariates), sample_weight=sample_weight))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
