@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -149,11 +150,13 @@ def fit_sparse(
     if isinstance(ready.settings.validation, str):
         by_criterion = FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features)
         return _fitted(ready, spine(ready.task, by_criterion))
+    began = time.perf_counter()
     trainings = draw_trainings(ready.settings, ready.store.n_samples)
     curve = validation_curve(ready.store, ready.task, ready.settings, trainings, spine)
+    took = {"validation": time.perf_counter() - began}
     chosen = replace(ready, settings=ready.settings.at(*_chosen(curve)))
     finding = _Spine(chosen, executor, spine.journal, listen)(chosen.task, OneFit(ready.settings.time_limit))
-    return _fitted(ready, replace(finding, grid=curve))
+    return _fitted(ready, replace(finding, grid=curve, seconds=took | finding.seconds))
 
 
 def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 
 import numpy as np
 import pytest
@@ -81,6 +82,19 @@ def test_the_size_is_chosen_and_a_killed_choice_goes_on(shell, table):
     again = shell.json(*asked, "--validation", 3, "--out", "run", "--resume")
     assert again["validation"] == result["validation"]
     assert again["coefficients"] == result["coefficients"]
+
+
+def test_the_time_of_a_choice_is_counted(shell, table):
+    """All but the opening of the store and the writing of the result."""
+    began = time.perf_counter()
+    asked = ("--target", "y", "--covariate", "age", "-k", "1,3", "--gamma", "grid", "--validation", 5, "--workers", 0)
+    seconds = shell.json("fit", "s.zarr", *asked, "--out", "run")["seconds"]
+    wall = time.perf_counter() - began
+    assert {"validation", "screen", "compact", "levels", "reduced"} < set(seconds)
+    assert seconds["validation"] > 2 * seconds["reduced"]
+    assert seconds["total"] == pytest.approx(sum(seconds.values()) / 2)
+    assert 0.3 * wall < seconds["total"] <= wall
+    assert "| validation |" in (shell.folder / "run" / "report.md").read_text()
 
 
 def test_groups_and_signs(shell, table):

@@ -23,7 +23,7 @@ def table():
 
 
 def case(kind, table):
-    X, y, age = table
+    _, y, _ = table
     return (BackboneRegressor, r2_score, y) if kind == "regressor" else (BackboneClassifier, accuracy_score, y > 0)
 
 
