@@ -85,7 +85,7 @@ def _covariates(model: LinearModel) -> dict[str, Any]:
 
 
 def _point(point: GridPoint) -> dict[str, Any]:
-    return {**asdict(point), "error": point.error}
+    return {**asdict(point), "termination": point.termination.value, "error": point.error}
 
 
 def _level(record: Any) -> dict[str, Any]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from backbone_dask import BackboneClassifier, BackboneRegressor
+from backbone_dask.problems import linear
 from backbone_dask.store import MemoryStore, write_store
+from backbone_dask.values import Termination
 
 N, P, TRUTH = 250, 400, [3, 50, 100]
 
@@ -95,6 +98,27 @@ def test_the_time_of_a_choice_is_counted(shell, table):
     assert seconds["total"] == pytest.approx(sum(seconds.values()) / 2)
     assert 0.3 * wall < seconds["total"] <= wall
     assert "| validation |" in (shell.folder / "run" / "report.md").read_text()
+
+
+def test_a_choice_that_a_time_limit_cut_is_reported(shell, table, monkeypatch):
+    real = linear.exact_solvers["branch-and-bound"]
+
+    def solver(X, y, *, n_nonzero, **given):
+        done = real(X, y, n_nonzero=n_nonzero, **given)
+        return replace(done, termination=Termination.TIME_LIMIT) if n_nonzero == 1 else done
+
+    asked = ("fit", "s.zarr", "--target", "y", "--covariate", "age", "-k", "1,3", "--workers", 0, "--out")
+    shell.ok(*asked, "whole")
+    monkeypatch.setattr(linear, "exact_solvers", {"branch-and-bound": solver})
+    result = shell.json(*asked, "cut")
+    assert [point["termination"] for point in result["validation"]] == ["time_limit", "proven"]
+    report = (shell.folder / "cut" / "report.md").read_text()
+    assert "time limit cut 1 of 2 points" in report
+    assert [line.split("|")[-2].strip() for line in report.splitlines() if line.startswith(("| 1 |", "| 3 |"))] == [
+        "time limit",
+        "proven",
+    ]
+    assert "time limit" not in (shell.folder / "whole" / "report.md").read_text()
 
 
 def test_groups_and_signs(shell, table):

@@ -57,9 +57,7 @@ def test_searches_and_scores_of_folds_pass_covariates_on(kind, table):
     estimator, _, y = case(kind, table)
     folds = [(np.arange(N) % 2 == 0, np.arange(N) % 2 == 1), (np.arange(N) % 2 == 1, np.arange(N) % 2 == 0)]
     folds = [(np.flatnonzero(a), np.flatnonzero(b)) for a, b in folds]
-    expected = [
-        estimator(2).fit(X[a], y[a], covariates=age[a]).score(X[b], y[b], covariates=age[b]) for a, b in folds
-    ]
+    expected = [estimator(2).fit(X[a], y[a], covariates=age[a]).score(X[b], y[b], covariates=age[b]) for a, b in folds]
     with sklearn.config_context(enable_metadata_routing=True):
         asks = estimator(2).set_fit_request(covariates=True).set_score_request(covariates=True)
         search = GridSearchCV(asks, {"n_nonzero": [1, 2]}, cv=folds).fit(X, y, covariates=age)
