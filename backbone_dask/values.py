@@ -110,14 +110,15 @@ class Termination(StrEnum):
 
     PROVEN = "proven"
     """The gap is within the tolerance."""
-    ROUND_LIMIT = "round_limit"
     TIME_LIMIT = "time_limit"
+    ROUND_LIMIT = "round_limit"
 
     @staticmethod
     def worst(several: Iterable[Termination]) -> Termination:
         """A time limit if any is one, for it is what may end otherwise on another machine; else a round limit."""
         found = set(several)
-        return next(each for each in reversed(Termination) if each in found or each is Termination.PROVEN)
+        limits = (Termination.TIME_LIMIT, Termination.ROUND_LIMIT)
+        return next((each for each in limits if each in found), Termination.PROVEN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,9 @@ class Validation(click.ParamType):  # type: ignore[type-arg]
 
 _EXTRAS = (
     click.option("--weights", help="Name of the target that holds sample weights."),
+    click.option(
+        "--class-weight", type=click.Choice(["balanced"]), help="Give both classes the same weight (classification)."
+    ),
     click.option("--covariate", "covariates", multiple=True, help="A feature or a target in every model, unpenalised."),
     click.option("--no-intercept", is_flag=True, help="No intercept."),
     click.option("--nonnegative", is_flag=True, help="No coefficient below 0."),
@@ -93,6 +96,7 @@ def extras_from(options: dict[str, Any], store: FeatureStore) -> Extras:
         fit_intercept=not options.pop("no_intercept"),
         nonnegative=options.pop("nonnegative"),
         groups=read_json(Path(groups)) if groups else None,
+        class_weight=options.pop("class_weight"),
     )
 
 

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.sparse import SparseEstimator
+from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import predict_store
 
 
@@ -26,7 +26,7 @@ class BackboneClassifier(ClassifierMixin, SparseEstimator):
     Parameters
     ----------
     class_weight : dict, "balanced" or None
-        Weights of the classes, which multiply the sample weights.
+        Weights of the classes, which multiply the sample weights; "balanced" gives each class the same total of them.
     nonnegative, groups
         As for :class:`BackboneRegressor`, and kept by the model of every class.
     n_nonzero, gamma, validation, fit_intercept, screen_size, screen_rounds, subproblem_fraction, n_subproblems, \
@@ -146,5 +146,4 @@ gap_tolerance, missing, executor, random_state
     def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
         if self.class_weight is None:
             return sample_weight
-        by_class = compute_sample_weight(self.class_weight, labels)
-        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+        return weigh_classes(self.class_weight, labels, sample_weight)

@@ -12,7 +12,7 @@ import numpy as np
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidSettingError
-from backbone_dask.problems.classes import two_classes
+from backbone_dask.problems.classes import two_classes, weigh_classes
 from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
@@ -112,19 +112,27 @@ def prepare(
     """Check target, settings and extras against the data; raises before anything is started or written."""
     weights[settings.sampling]
     extras = extras or Extras()
+    target = checked_target(y, store.n_samples)
     covariates = find_covariates(extras.covariates, store)
     adjusted = adjustment(
         store.n_samples,
-        sample_weight=extras.sample_weight,
+        sample_weight=_weights(task, target, extras),
         covariates=covariates.values,
         fit_intercept=extras.fit_intercept,
     )
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, total=adjusted.total)
-    target = checked_target(y, store.n_samples)
     groups = find_groups(extras.groups, store, nonnegative=extras.nonnegative)
     _require_together(task, resolved, groups)
     classes = two_classes(target, adjusted.weights) if task == "classification" else ()
     return Preparation(store, TASKS[task](target, adjusted), resolved, covariates, groups, classes)
+
+
+def _weights(task: str, target: Target, extras: Extras) -> Any:
+    if extras.class_weight is None:
+        return extras.sample_weight
+    if task != "classification":
+        raise InvalidSettingError("class_weight is for classification; give sample weights to a regression")
+    return weigh_classes(extras.class_weight, target, extras.sample_weight)
 
 
 def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> None:

@@ -122,13 +122,24 @@ class LinearTask:
 
 def checked_target(y: Target, n_samples: int) -> Target:
     """The target as the solvers take it, or what is wrong with it."""
+    y = finite_target(y, n_samples)
+    require_spread(y)
+    return y
+
+
+def finite_target(y: Target, n_samples: int) -> Target:
+    """The target in float64, one finite number for each sample."""
     y = np.asarray(y, np.float64)
     if y.shape != (n_samples,):
         raise InvalidDataError(f"y has shape {y.shape}, the table has {n_samples} samples")
     if not np.isfinite(y).all():
         raise InvalidDataError(f"y contains NaN or infinity at sample {int(np.flatnonzero(~np.isfinite(y))[0])}")
-    if n_samples > 1 and (y == y[0]).all():
-        raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
-    if n_samples > 1 and not SMALLEST_SPREAD < np.ptp(y) < 1 / SMALLEST_SPREAD:
-        raise InvalidDataError(f"y spreads over {np.ptp(y):g}; rescale it: its squares leave the range of numbers")
     return y
+
+
+def require_spread(y: Target) -> None:
+    """Refuse a target that leaves nothing to explain, or whose squares are no numbers."""
+    if y.size > 1 and (y == y[0]).all():
+        raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
+    if y.size > 1 and not SMALLEST_SPREAD < np.ptp(y) < 1 / SMALLEST_SPREAD:
+        raise InvalidDataError(f"y spreads over {np.ptp(y):g}; rescale it: its squares leave the range of numbers")

@@ -31,3 +31,15 @@ def refused(shell, *asked):
 def test_weights_that_leave_one_class(shell, table):
     words = refused(shell, "--task", "classification", "--target", "bin", "--weights", "bin")
     assert "only class 1 has samples of positive weight" in words
+
+
+def test_more_than_two_classes(shell, table):
+    words = refused(shell, "--task", "classification", "--target", "three")
+    assert "fit --task classification" in words
+    assert "takes two classes, and y holds 3 (0, 1, 2)" in words
+    assert "BackboneClassifier" in words
+    assert "svm" not in words
+
+
+def test_class_weights_of_a_regression(shell, table):
+    assert "for classification" in refused(shell, "--target", "y", "--class-weight", "balanced")

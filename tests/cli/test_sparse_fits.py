@@ -51,6 +51,16 @@ def test_classes(shell, table):
     np.testing.assert_allclose([float(row["probability"]) for row in rows], model.predict_proba(X)[:, 1], rtol=1e-6)
 
 
+def test_balanced_classes(shell, table):
+    X, targets = table
+    asked = ("--task", "classification", "--target", "case", "-k", 3, "--weights", "often", "--workers", 0)
+    result = shell.json("fit", "s.zarr", *asked, "--class-weight", "balanced", "--out", "run")
+    model = BackboneClassifier(3, class_weight="balanced")
+    model.fit(X, targets["case"], sample_weight=targets["often"])
+    assert result["coefficients"] == model.models_[0].coefficients.tolist()
+    assert result["intercept"] != shell.json("fit", "s.zarr", *asked, "--out", "other")["intercept"]
+
+
 def test_weights_and_covariates_of_the_store(shell, table):
     X, targets = table
     asked = ("--target", "y", "-k", 3, "--weights", "often", "--covariate", "age", "--workers", 0)
