@@ -17,7 +17,7 @@ from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
 from backbone_dask.problems.iterative import IterativeScreen
-from backbone_dask.problems.linear import LinearTask, checked_target
+from backbone_dask.problems.linear import LinearTask, finite_target, require_spread
 from backbone_dask.problems.logistic import LogisticTask
 from backbone_dask.problems.model import LinearModel, Terms
 from backbone_dask.problems.selection import FitByCriterion, GridFits, best_point, draw_trainings
@@ -26,6 +26,7 @@ from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
+from backbone_dask.runtime.counted import counted_source
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
 from backbone_dask.settings import ResolvedSettings, Settings
@@ -96,12 +97,17 @@ class Fitted:
         return best_point(self.finding.grid).gamma if self.finding.grid else self.settings.gamma
 
 
+def _numbers(y: Target, adjusted: Adjustment) -> LinearTask:
+    require_spread(y[adjusted.weights > 0], has_intercept=adjusted.has_intercept)
+    return LinearTask(y, adjusted)
+
+
 def _labels(y: Target, adjusted: Adjustment) -> LogisticTask:
     return LogisticTask(np.where(y == two_classes(y, adjusted.weights)[1], 1.0, -1.0), adjusted)
 
 
 TASKS: dict[str, Callable[[Target, Adjustment], SparseTask]] = {
-    "regression": LinearTask,
+    "regression": _numbers,
     "classification": _labels,
 }
 
@@ -112,7 +118,7 @@ def prepare(
     """Check target, settings and extras against the data; raises before anything is started or written."""
     weights[settings.sampling]
     extras = extras or Extras()
-    target = checked_target(y, store.n_samples)
+    target = finite_target(y, store.n_samples)
     covariates = find_covariates(extras.covariates, store)
     adjusted = adjustment(
         store.n_samples,
@@ -186,7 +192,7 @@ class _Spine:
         problem = ready.problem
         return Run(
             problem=problem,
-            source=ready.store,
+            source=counted_source(ready.store, task.adjusted.weights),
             y=task.response,
             settings=ready.settings,
             budget=ready.budget(self.executor.n_workers),

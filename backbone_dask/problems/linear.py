@@ -117,7 +117,8 @@ class LinearTask:
     def quality(self, predictor: Vector) -> dict[str, float]:
         mean = np.average(self.y, weights=self.adjusted.weights)
         whole = self.loss(np.full(self.y.size, mean))
-        return {"r2": 1 - self.loss(predictor) / max(whole, np.finfo(float).tiny)}
+        # Without an intercept y may be constant: any model but a perfect one is then no better than its mean.
+        return {"r2": 1 - self.loss(predictor) / whole if whole > 0 else float(self.loss(predictor) == 0)}
 
 
 def checked_target(y: Target, n_samples: int) -> Target:
@@ -137,9 +138,10 @@ def finite_target(y: Target, n_samples: int) -> Target:
     return y
 
 
-def require_spread(y: Target) -> None:
+def require_spread(y: Target, *, has_intercept: bool = True) -> None:
     """Refuse a target that leaves nothing to explain, or whose squares are no numbers."""
-    if y.size > 1 and (y == y[0]).all():
+    spread = np.ptp(y) if has_intercept else np.abs(y).max()
+    if y.size > 1 and spread == 0:
         raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
-    if y.size > 1 and not SMALLEST_SPREAD < np.ptp(y) < 1 / SMALLEST_SPREAD:
-        raise InvalidDataError(f"y spreads over {np.ptp(y):g}; rescale it: its squares leave the range of numbers")
+    if y.size > 1 and not SMALLEST_SPREAD < spread < 1 / SMALLEST_SPREAD:
+        raise InvalidDataError(f"y spreads over {spread:g}; rescale it: its squares leave the range of numbers")

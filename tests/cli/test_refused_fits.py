@@ -43,3 +43,12 @@ def test_more_than_two_classes(shell, table):
 
 def test_class_weights_of_a_regression(shell, table):
     assert "for classification" in refused(shell, "--target", "y", "--class-weight", "balanced")
+
+
+def test_a_constant_target_is_explained_without_an_intercept(shell, table):
+    """And its result is JSON: R2 has no denominator there."""
+    X = np.random.default_rng(0).normal(2, 1, (N, P))
+    write_store(MemoryStore(X, targets={"one": np.ones(N)}), shell.folder / "one.zarr")
+    result = shell.json("fit", "one.zarr", "-k", 2, "--no-intercept", "--workers", 0, "--out", "run")
+    assert len(result["coefficients"]) == 2
+    assert result["training"]["r2"] == 0
