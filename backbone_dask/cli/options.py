@@ -36,18 +36,26 @@ workers = click.option(
 class OneOrMany(click.ParamType):  # type: ignore[type-arg]
     """A number, several with commas between them, or one word."""
 
+    several, also = "[,...]", " nor several with commas between them"
+
     def __init__(self, kind: type[int] | type[float], word: str) -> None:
         self.kind, self.word = kind, word
-        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}[,...]|{word}"
+        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}{self.several}|{word}"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if not isinstance(value, str) or value == self.word:
             return value
         try:
-            numbers = [self.kind(part) for part in value.split(",")]
+            numbers = [self.kind(part) for part in (value.split(",") if self.several else [value])]
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor several with commas between them nor {self.word!r}")
+            self.fail(f"{value!r} is neither a number{self.also} nor {self.word!r}")
         return numbers[0] if len(numbers) == 1 else numbers
+
+
+class OneOrWord(OneOrMany):
+    """A number or one word."""
+
+    several, also = "", ""
 
 
 class Validation(click.ParamType):  # type: ignore[type-arg]
@@ -122,7 +130,7 @@ _SETTINGS = (
     click.option("--screen-size", type=int, help="Features that survive the screen.  [default: 4 n, at least 1000]"),
     click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True, help="Passes."),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),
-    click.option("--n-subproblems", type=OneOrMany(int, "auto"), default=_DEFAULTS.n_subproblems, show_default=True),
+    click.option("--n-subproblems", type=OneOrWord(int, "auto"), default=_DEFAULTS.n_subproblems, show_default=True),
     click.option("--backbone-max", type=int, default=_DEFAULTS.backbone_max, show_default=True),
     click.option("--sampling", type=click.Choice(weights.names()), default=_DEFAULTS.sampling, show_default=True),
     click.option(
@@ -139,7 +147,7 @@ _SETTINGS = (
     ),
     click.option("--subproblem", type=click.Choice(CHOICES["subproblem"]), default=_DEFAULTS.subproblem),
     click.option("--subproblem-size", type=click.Choice(CHOICES["subproblem_size"]), default=_DEFAULTS.subproblem_size),
-    click.option("--subproblem-gamma", type=OneOrMany(float, "grid"), help="Ridge of subproblems.  [default: --gamma]"),
+    click.option("--subproblem-gamma", type=OneOrWord(float, "grid"), help="Ridge of subproblems.  [default: --gamma]"),
     click.option("--sample-fraction", type=float, default=_DEFAULTS.sample_fraction, show_default=True),
     click.option("--exact", type=click.Choice(CHOICES["exact"]), default=_DEFAULTS.exact, show_default=True),
     click.option(

@@ -126,6 +126,7 @@ def prepare(
         covariates=covariates.values,
         fit_intercept=extras.fit_intercept,
     )
+    covariates.require_not(target)
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, total=adjusted.total)
     groups = find_groups(extras.groups, store, nonnegative=extras.nonnegative)
     _require_together(task, resolved, groups)

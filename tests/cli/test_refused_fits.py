@@ -52,3 +52,20 @@ def test_a_constant_target_is_explained_without_an_intercept(shell, table):
     result = shell.json("fit", "one.zarr", "-k", 2, "--no-intercept", "--workers", 0, "--out", "run")
     assert len(result["coefficients"]) == 2
     assert result["training"]["r2"] == 0
+
+
+def test_the_target_as_a_covariate(shell, table):
+    assert "is the target itself" in refused(shell, "--target", "y", "--covariate", "y")
+    assert "is the target itself" in refused(shell, "--target", "y", "--covariate", "bin", "--covariate", "y")
+    done = shell.refused("plan", "m.zarr", "-k", 2, "--target", "y", "--covariate", "y")
+    assert "is the target itself" in done
+
+
+@pytest.mark.parametrize(("option", "one"), [("--subproblem-gamma", "float|grid"), ("--n-subproblems", "integer|auto")])
+def test_help_promises_no_list_where_one_number_is_taken(shell, table, option, one):
+    words = " ".join(shell.ok("fit", "--help").split()).lower()
+    assert f"{option} {one}" in words
+    assert "--n-nonzero integer[,...]|auto" in words
+    done = shell("fit", "m.zarr", "-k", 2, "--target", "y", "--out", "run", option, "1,2")
+    assert done.returncode == 2
+    assert "'1,2' is neither a number nor" in done.stderr
