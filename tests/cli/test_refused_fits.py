@@ -69,3 +69,9 @@ def test_help_promises_no_list_where_one_number_is_taken(shell, table, option, o
     done = shell("fit", "m.zarr", "-k", 2, "--target", "y", "--out", "run", option, "1,2")
     assert done.returncode == 2
     assert "'1,2' is neither a number nor" in done.stderr
+
+
+@pytest.mark.parametrize("groups", ["[[0.7, 1], [2]]", "[[true, 9]]"])
+def test_ids_of_groups_that_are_no_whole_numbers(shell, table, groups):
+    (shell.folder / "groups.json").write_text(groups)
+    assert "an id is a whole number" in refused(shell, "--target", "y", "--groups", "groups.json")
