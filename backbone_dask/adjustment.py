@@ -145,7 +145,7 @@ def adjustment(
     n_samples: int, *, sample_weight: Any = None, covariates: Any = None, fit_intercept: bool = True
 ) -> Adjustment:
     """Check sample weights (samples,) and covariates (samples, q), and put them together."""
-    weights = np.ones(n_samples) if sample_weight is None else _checked_weights(sample_weight, n_samples)
+    weights = checked_weights(sample_weight, n_samples)
     ones = [np.ones(n_samples)] if fit_intercept else []
     rows = _checked_covariates(covariates, n_samples) if covariates is not None else np.empty((0, n_samples))
     return Adjustment(weights, np.array([*ones, *rows]).reshape(-1, n_samples), fit_intercept)
@@ -173,7 +173,10 @@ def _lengths(rows: Matrix) -> Vector:
     return np.asarray(np.sqrt(np.einsum("ji,ji->j", rows, rows) / rows.shape[1]))
 
 
-def _checked_weights(sample_weight: Any, n_samples: int) -> Vector:
+def checked_weights(sample_weight: Any, n_samples: int) -> Vector:
+    """Sample weights (samples,), or what is wrong with them; None is 1 for each."""
+    if sample_weight is None:
+        return np.ones(n_samples)
     weights = np.asarray(sample_weight, np.float64)
     if weights.shape != (n_samples,):
         raise InvalidDataError(f"sample_weight has shape {weights.shape}, the table has {n_samples} samples")

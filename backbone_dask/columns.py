@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.values import Standardised
+from backbone_dask.values import Mask, Standardised
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,14 @@ def measured(values: NDArray[Any], missing: int | None = None) -> tuple[Columns,
     return Columns(values, mean, scale, missing), absent
 
 
+def varies_on(columns: Columns, samples: NDArray[np.int64]) -> Mask:
+    """Which columns take more than one value on some samples; a missing value stands for the mean."""
+    varies = np.zeros(columns.n_features, np.bool_)
+    # No value equals NaN, so without missing values nothing is replaced.
+    _vary(columns.values, np.nan if columns.missing is None else float(columns.missing), columns.mean, samples, varies)
+    return varies
+
+
 def all_finite(values: NDArray[Any]) -> bool:
     """Whether no float is NaN or infinite: one pass at the speed of memory, without a copy."""
     return bool(_sum_of_zeros(values) == 0)
@@ -92,6 +100,20 @@ def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
         scale[j] = np.sqrt(squares / samples) if changes else 0.0
         if changes and not _LEAST_SQUARES < squares < _MOST_SQUARES:
             scale[j] = _extreme_scale(column, centre)
+
+
+@numba.njit(cache=True, nogil=True)
+def _vary(values, code, mean, samples, varies):  # type: ignore[no-untyped-def]
+    for j in range(values.shape[0]):
+        column, first = values[j], 0.0
+        for at in range(samples.size):
+            value = column[samples[at]]
+            meant = mean[j] if value == code else np.float64(value)
+            if at == 0:
+                first = meant
+            elif meant != first:
+                varies[j] = True
+                break
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_LANES)

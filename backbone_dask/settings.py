@@ -9,6 +9,15 @@ from numbers import Integral, Real
 from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
+from backbone_dask.setting_ranges import (
+    below,
+    is_validation,
+    least,
+    least_fraction,
+    positive,
+    shown,
+    validation_help,
+)
 
 SMALLEST_SCREEN = 1000
 DEFAULT_NONZERO = 10
@@ -84,6 +93,7 @@ class Settings:
         gammas = self._gammas(sizes[-1], total)
         wanted = self.screen_size if self.screen_size is not None else max(4 * n_samples, SMALLEST_SCREEN)
         self._check(sizes[-1], n_samples, n_features)
+        self._require_samples(max(sizes[-1], 2), n_samples)
         chosen = asdict(self) | {
             "n_nonzero": sizes[-1],
             "gamma": gammas[0],
@@ -128,17 +138,17 @@ class Settings:
 
     def _check(self, k: int, n_samples: int, n_features: int) -> None:
         for wrong, message in (
-            (_least(self.n_nonzero, 1) < 1, f"n_nonzero is {_shown(self.n_nonzero)}; it must be at least 1"),
+            (least(self.n_nonzero, 1) < 1, f"n_nonzero is {shown(self.n_nonzero)}; it must be at least 1"),
             (k > n_features, f"n_nonzero is {k}, but the data have only {n_features} features"),
             (k > n_samples, f"n_nonzero is {k}, but the data have only {n_samples} samples"),
-            (not _positive(self.gamma), f"gamma is {_shown(self.gamma)}; it must be positive and finite"),
+            (not positive(self.gamma), f"gamma is {shown(self.gamma)}; it must be positive and finite"),
             (
-                not _positive(self.subproblem_gamma),
+                not positive(self.subproblem_gamma),
                 f"subproblem_gamma is {self.subproblem_gamma}; it must be positive and finite",
             ),
-            (not _is_validation(self.validation, n_samples), _validation_help(self.validation, n_samples)),
+            (not is_validation(self.validation, n_samples), validation_help(self.validation, n_samples)),
             (
-                _below(self.screen_size, k),
+                below(self.screen_size, k),
                 f"screen_size is {self.screen_size}; it must be at least n_nonzero ({k})",
             ),
             (
@@ -147,15 +157,24 @@ class Settings:
             ),
             (not 0 < self.sample_fraction <= 1, f"sample_fraction is {self.sample_fraction}; it must be in (0, 1]"),
             (self.screen_rounds < 1, f"screen_rounds is {self.screen_rounds}; it must be at least 1"),
-            (_least(self.n_subproblems, 1) < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
+            (least(self.n_subproblems, 1) < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
             (self.backbone_max < k, f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
-            (_below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
+            (below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
             (not 0 < self.time_limit < math.inf, f"time_limit is {self.time_limit}; it must be positive and finite"),
             (not 0 <= self.gap_tolerance < 1, f"gap_tolerance is {self.gap_tolerance}; it must be in [0, 1)"),
             (self.seed < 0, f"seed is {self.seed}; it must not be negative"),
         ):
             if wrong:
                 raise InvalidSettingError(message)
+
+    def _require_samples(self, needed: int, n_samples: int) -> None:
+        """A subproblem of fewer samples than features finds noise, and one of a single sample nothing."""
+        seen = round(self.sample_fraction * n_samples)
+        if self.sample_fraction < 1 and seen < needed:
+            raise InvalidSettingError(
+                f"sample_fraction is {self.sample_fraction}; a subproblem would see {seen} of {n_samples} samples and "
+                f"needs {needed}: use at least {least_fraction(n_samples, needed):g}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,35 +272,3 @@ def _spread(most: int) -> tuple[int, ...]:
         sizes.add(round(size))
         size *= _AUTO_STEP
     return tuple(sorted(sizes))
-
-
-def _values(value: Any) -> list[Any]:
-    if value is None or isinstance(value, str):
-        return []
-    return list(value) if isinstance(value, tuple) else [value]
-
-
-def _least(value: Any, default: int) -> int:
-    return min(_values(value), default=default)
-
-
-def _shown(value: Any) -> str:
-    return ", ".join(map(str, _values(value)))
-
-
-def _positive(value: Any) -> bool:
-    return all(each > 0 and math.isfinite(each) for each in _values(value))
-
-
-def _below(value: int | None, least: int) -> bool:
-    return value is not None and value < least
-
-
-def _is_validation(value: float | int | str, n_samples: int) -> bool:
-    if isinstance(value, str):
-        return True
-    return 2 <= value <= n_samples if isinstance(value, int) else 0 < value < 1
-
-
-def _validation_help(value: float | int | str, n_samples: int) -> str:
-    return f"validation is {value}; use a share of the samples in (0, 1), 2 to {n_samples} folds, or 'ebic'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
@@ -104,14 +105,35 @@ class SparseFit:
     objective: float
 
 
+class Termination(StrEnum):
+    """Why an exact solve stopped. How good its answer is, the gap says."""
+
+    PROVEN = "proven"
+    """The gap is within the tolerance."""
+    TIME_LIMIT = "time_limit"
+    ROUND_LIMIT = "round_limit"
+
+    @staticmethod
+    def worst(several: Iterable[Termination]) -> Termination:
+        """A time limit if any is one, for it is what may end otherwise on another machine; else a round limit."""
+        found = set(several)
+        limits = (Termination.TIME_LIMIT, Termination.ROUND_LIMIT)
+        return next((each for each in limits if each in found), Termination.PROVEN)
+
+
 @dataclass(frozen=True, slots=True)
 class GridPoint:
-    """One size and ridge weight that was tried: its error on each validation set, and the largest gap of its fits."""
+    """One size and ridge weight that was tried: its error on each validation set, and how its fits ended.
+
+    `gap` is the largest of them, and `termination` the worst. Where it is a time limit, the errors may be others on
+    another machine, and with them the choice.
+    """
 
     n_nonzero: int
     gamma: float
     errors: tuple[float, ...]
     gap: float
+    termination: Termination = Termination.PROVEN
 
     @property
     def error(self) -> float:
@@ -130,15 +152,6 @@ class TreePoint:
     @property
     def error(self) -> float:
         return sum(self.errors) / len(self.errors)
-
-
-class Termination(StrEnum):
-    """Why an exact solve stopped. How good its answer is, the gap says."""
-
-    PROVEN = "proven"
-    """The gap is within the tolerance."""
-    TIME_LIMIT = "time_limit"
-    ROUND_LIMIT = "round_limit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ VOCABULARY = {
     "columns",
     "adjustment",
     "protocols",
+    "setting_ranges",
     "settings",
     "errors",
     "registry",

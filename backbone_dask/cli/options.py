@@ -37,19 +37,27 @@ workers = click.option(
 class OneOrMany(click.ParamType):  # type: ignore[type-arg]
     """A number, several with commas between them, or one word."""
 
+    several, also = "[,...]", " nor several with commas between them"
+
     def __init__(self, kind: type[int] | type[float], word: str | None = None) -> None:
         self.kind, self.word = kind, word
-        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}[,...]{f'|{word}' if word else ''}"
+        self.name = f"{'INTEGER' if kind is int else 'FLOAT'}{self.several}{f'|{word}' if word else ''}"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if not isinstance(value, str) or value == self.word:
             return value
         try:
-            numbers = [self.kind(part) for part in value.split(",")]
+            numbers = [self.kind(part) for part in (value.split(",") if self.several else [value])]
         except ValueError:
             other = f" nor {self.word!r}" if self.word else ""
-            self.fail(f"{value!r} is neither a number nor several with commas between them{other}")
+            self.fail(f"{value!r} is neither a number{self.also}{other}")
         return numbers[0] if len(numbers) == 1 else numbers
+
+
+class OneOrWord(OneOrMany):
+    """A number or one word."""
+
+    several, also = "", ""
 
 
 class Validation(click.ParamType):  # type: ignore[type-arg]
@@ -68,6 +76,9 @@ class Validation(click.ParamType):  # type: ignore[type-arg]
 
 _EXTRAS = (
     click.option("--weights", help="Name of the target that holds sample weights."),
+    click.option(
+        "--class-weight", type=click.Choice(["balanced"]), help="Give both classes the same weight (classification)."
+    ),
     click.option("--covariate", "covariates", multiple=True, help="A feature or a target in every model, unpenalised."),
     click.option("--no-intercept", is_flag=True, help="No intercept."),
     click.option("--nonnegative", is_flag=True, help="No coefficient below 0."),
@@ -95,6 +106,7 @@ def extras_from(options: dict[str, Any], store: FeatureStore) -> Extras:
         fit_intercept=not options.pop("no_intercept"),
         nonnegative=options.pop("nonnegative"),
         groups=read_json(Path(groups)) if groups else None,
+        class_weight=options.pop("class_weight"),
     )
 
 
@@ -123,7 +135,7 @@ _SETTINGS = (
     ),
     click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True, help="Passes."),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),
-    click.option("--n-subproblems", type=OneOrMany(int, "auto"), default=_DEFAULTS.n_subproblems, show_default=True),
+    click.option("--n-subproblems", type=OneOrWord(int, "auto"), default=_DEFAULTS.n_subproblems, show_default=True),
     click.option("--backbone-max", type=int, default=_DEFAULTS.backbone_max, show_default=True),
     click.option("--sampling", type=click.Choice(weights.names()), default=_DEFAULTS.sampling, show_default=True),
     click.option(
@@ -140,7 +152,7 @@ _SETTINGS = (
     ),
     click.option("--subproblem", type=click.Choice(CHOICES["subproblem"]), default=_DEFAULTS.subproblem),
     click.option("--subproblem-size", type=click.Choice(CHOICES["subproblem_size"]), default=_DEFAULTS.subproblem_size),
-    click.option("--subproblem-gamma", type=OneOrMany(float, "grid"), help="Ridge of subproblems.  [default: --gamma]"),
+    click.option("--subproblem-gamma", type=OneOrWord(float, "grid"), help="Ridge of subproblems.  [default: --gamma]"),
     click.option("--sample-fraction", type=float, default=_DEFAULTS.sample_fraction, show_default=True),
     click.option(
         "--exact",

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.sparse import SparseEstimator
+from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import predict_store
 
 
@@ -25,7 +26,7 @@ class BackboneClassifier(ClassifierMixin, SparseEstimator):
     Parameters
     ----------
     class_weight : dict, "balanced" or None
-        Weights of the classes, which multiply the sample weights.
+        Weights of the classes, which multiply the sample weights; "balanced" gives each class the same total of them.
     nonnegative, groups
         As for :class:`BackboneRegressor`, and kept by the model of every class.
     n_nonzero, gamma, validation, fit_intercept, screen_size, screen_rounds, subproblem_fraction, n_subproblems, \
@@ -120,6 +121,10 @@ gap_tolerance, missing, executor, random_state
         codes = (odds > 0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> float:
+        """The share of labels that are right, by weight; a store may bring its own `y`, as in `fit`."""
+        return float(accuracy_score(self._truth(X, y), self.predict(X, covariates), sample_weight=sample_weight))
+
     @property
     def coef_(self) -> NDArray[np.float64]:
         """All coefficients, shape (models, features), most of them 0."""
@@ -141,5 +146,4 @@ gap_tolerance, missing, executor, random_state
     def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
         if self.class_weight is None:
             return sample_weight
-        by_class = compute_sample_weight(self.class_weight, labels)
-        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+        return weigh_classes(self.class_weight, labels, sample_weight)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.estimators.sparse import SparseEstimator
@@ -114,6 +115,10 @@ sample_fraction, backbone_max, sampling, patience, exact
         """
         check_is_fitted(self)
         return predict_store(self.model_, self._table(X, reset=False), covariates)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> float:
+        """R2 of the predictions of X; a store may bring its own `y`, as in `fit`."""
+        return float(r2_score(self._truth(X, y), self.predict(X, covariates), sample_weight=sample_weight))
 
     @property
     def coef_(self) -> NDArray[np.float64]:

@@ -42,6 +42,14 @@ class TableEstimator(BaseEstimator):
             self.n_features_in_ = store.n_features
         return store
 
+    def _truth(self, X: Any, y: Any) -> Any:
+        """What predictions of X are compared with."""
+        if not _is_plain(X) and (y is None or isinstance(y, str)):
+            return as_store(X, missing=self.missing).target(y)
+        if y is None:
+            raise InvalidDataError("requires y to be passed, but the target y is None")
+        return y
+
     def _rules(self) -> dict[str, Any]:
         finite = "allow-nan" if self.missing == "mean" else True
         kinds = [np.float64, np.float32, np.int8, np.uint8]

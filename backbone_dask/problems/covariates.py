@@ -12,7 +12,7 @@ from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.model import Terms
 from backbone_dask.problems.sparse import raw_values
 from backbone_dask.store import FeatureStore
-from backbone_dask.values import CandidateIds
+from backbone_dask.values import CandidateIds, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,15 @@ class Covariates:
     ids: CandidateIds
     names: tuple[str, ...]
     means: NDArray[np.float64]
+
+    def require_not(self, target: Target) -> None:
+        """Refuse the target itself: with it in every model there is nothing to explain."""
+        for at, column in enumerate(self.values.T):
+            if np.array_equal(column, target):
+                raise InvalidDataError(f"{self._called(at)} is the target itself; leave it out, or take another target")
+
+    def _called(self, at: int) -> str:
+        return f"covariate {self.names[at]}" if at < len(self.names) else f"covariate {at - len(self.names)}"
 
     def terms(self, coefficients: NDArray[np.float64]) -> tuple[Terms, NDArray[np.float64]]:
         """Coefficients (q,) as those of the table's features, and those of what was beside it."""

@@ -17,6 +17,7 @@ class Extras:
     fit_intercept : whether the model has an intercept.
     groups : a group for every feature (p,), or a list of lists of names or ids: they enter together.
     nonnegative : whether coefficients must be 0 or more.
+    class_weight : "balanced", or weights of classes, which multiply the sample weights.
     """
 
     sample_weight: Any = None
@@ -24,3 +25,4 @@ class Extras:
     fit_intercept: bool = True
     groups: Any = None
     nonnegative: bool = False
+    class_weight: Any = None

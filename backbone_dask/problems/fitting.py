@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidSettingError
+from backbone_dask.problems.classes import two_classes, weigh_classes
 from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
 from backbone_dask.problems.iterative import IterativeScreen
-from backbone_dask.problems.linear import LinearTask, checked_target
+from backbone_dask.problems.linear import LinearTask, finite_target, require_spread
 from backbone_dask.problems.logistic import LogisticTask
 from backbone_dask.problems.model import LinearModel, Terms
 from backbone_dask.problems.selection import FitByCriterion, GridFits, best_point, draw_trainings
@@ -24,9 +26,9 @@ from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
+from backbone_dask.runtime.counted import counted_source
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
-from backbone_dask.screens.catalogue import two_classes
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds, GridPoint, SparseFit, Target
@@ -95,12 +97,17 @@ class Fitted:
         return best_point(self.finding.grid).gamma if self.finding.grid else self.settings.gamma
 
 
+def _numbers(y: Target, adjusted: Adjustment) -> LinearTask:
+    require_spread(y[adjusted.weights > 0], has_intercept=adjusted.has_intercept)
+    return LinearTask(y, adjusted)
+
+
 def _labels(y: Target, adjusted: Adjustment) -> LogisticTask:
-    return LogisticTask(two_classes(y), adjusted)
+    return LogisticTask(np.where(y == two_classes(y, adjusted.weights)[1], 1.0, -1.0), adjusted)
 
 
 TASKS: dict[str, Callable[[Target, Adjustment], SparseTask]] = {
-    "regression": LinearTask,
+    "regression": _numbers,
     "classification": _labels,
 }
 
@@ -111,19 +118,28 @@ def prepare(
     """Check target, settings and extras against the data; raises before anything is started or written."""
     weights[settings.sampling]
     extras = extras or Extras()
+    target = finite_target(y, store.n_samples)
     covariates = find_covariates(extras.covariates, store)
     adjusted = adjustment(
         store.n_samples,
-        sample_weight=extras.sample_weight,
+        sample_weight=_weights(task, target, extras),
         covariates=covariates.values,
         fit_intercept=extras.fit_intercept,
     )
+    covariates.require_not(target)
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, total=adjusted.total)
-    target = checked_target(y, store.n_samples)
     groups = find_groups(extras.groups, store, nonnegative=extras.nonnegative)
     _require_together(task, resolved, groups)
-    classes = tuple(np.unique(target).tolist()) if task == "classification" else ()
+    classes = two_classes(target, adjusted.weights) if task == "classification" else ()
     return Preparation(store, TASKS[task](target, adjusted), resolved, covariates, groups, classes)
+
+
+def _weights(task: str, target: Target, extras: Extras) -> Any:
+    if extras.class_weight is None:
+        return extras.sample_weight
+    if task != "classification":
+        raise InvalidSettingError("class_weight is for classification; give sample weights to a regression")
+    return weigh_classes(extras.class_weight, target, extras.sample_weight)
 
 
 def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> None:
@@ -149,11 +165,13 @@ def fit_sparse(
     if isinstance(ready.settings.validation, str):
         by_criterion = FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features)
         return _fitted(ready, spine(ready.task, by_criterion))
+    began = time.perf_counter()
     trainings = draw_trainings(ready.settings, ready.store.n_samples)
     curve = validation_curve(ready.store, ready.task, ready.settings, trainings, spine)
+    took = {"validation": time.perf_counter() - began}
     chosen = replace(ready, settings=ready.settings.at(*_chosen(curve)))
     finding = _Spine(chosen, executor, spine.journal, listen)(chosen.task, OneFit(ready.settings.time_limit))
-    return _fitted(ready, replace(finding, grid=curve))
+    return _fitted(ready, replace(finding, grid=curve, seconds=took | finding.seconds))
 
 
 def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:
@@ -175,7 +193,7 @@ class _Spine:
         problem = ready.problem
         return Run(
             problem=problem,
-            source=ready.store,
+            source=counted_source(ready.store, task.adjusted.weights),
             y=task.response,
             settings=ready.settings,
             budget=ready.budget(self.executor.n_workers),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -56,14 +57,21 @@ def find_groups(given: Any, store: FeatureStore, *, nonnegative: bool) -> Groups
         return Groups(np.empty(0, np.int64), np.empty(0, np.int64), nonnegative)
     if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple | np.ndarray):
         return _listed(given, store, nonnegative)
-    labels = np.asarray(given)
-    if labels.shape != (store.n_features,):
-        raise InvalidDataError(
-            f"groups have shape {labels.shape}; give one for each of the {store.n_features} features"
-        )
-    numbers = np.unique(labels, return_inverse=True)[1]
+    numbers = np.unique(_labels(given, store.n_features), return_inverse=True)[1]
     shared = np.flatnonzero(np.bincount(numbers)[numbers] > 1)
     return Groups(shared, numbers[shared], nonnegative)
+
+
+def _labels(given: Any, n_features: int) -> NDArray[Any]:
+    labels = np.asarray(given)
+    if labels.shape != (n_features,):
+        raise InvalidDataError(f"groups have shape {labels.shape}; give one for each of the {n_features} features")
+    # Objects need not be comparable, and NaN differs from itself.
+    suspects = labels.tolist() if labels.dtype == object else labels[labels != labels].tolist()
+    wrong = [label for label in suspects if not isinstance(label, str | Real) or label != label]
+    if wrong:
+        raise InvalidDataError(f"a group is called {wrong[0]!r}; give every feature a number or a word")
+    return labels.astype(str) if labels.dtype == object else labels
 
 
 def _listed(given: Any, store: FeatureStore, nonnegative: bool) -> Groups:
@@ -78,10 +86,13 @@ def _listed(given: Any, store: FeatureStore, nonnegative: bool) -> Groups:
 
 
 def _ids(group: Any, store: FeatureStore) -> CandidateIds:
-    names = [each for each in group if isinstance(each, str)]
-    ids = store.find(names) if names else np.array(list(group), np.int64)
-    if len(names) not in (0, len(group)):
+    named = sum(isinstance(each, str) for each in group)
+    if named not in (0, len(group)):
         raise InvalidDataError("a group mixes names and ids; use either")
+    for each in group:
+        if not isinstance(each, str) and (not isinstance(each, Integral) or isinstance(each, bool)):
+            raise InvalidDataError(f"a group holds {each!r}; an id is a whole number, counted from 0")
+    ids = store.find(list(group)) if named else np.array(list(group), np.int64)
     store.require_ids(ids)
     return ids
 

@@ -12,51 +12,27 @@ from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.catalogue import exact_solvers
 from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
-from backbone_dask.problems.sparse import (
-    StructuredSolvers,
-    Vector,
-    gamma_rule,
-    raw_values,
-    sampler,
-    size_rule,
-    subproblem_gamma,
-)
-from backbone_dask.protocols import FitSubproblem, Panel, Problem
+from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
+from backbone_dask.protocols import Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.settings import ResolvedSettings
-from backbone_dask.subproblems.elastic_net import fit_elastic_net
 from backbone_dask.subproblems.holdout import SquaredLearner
+from backbone_dask.subproblems.learners import ElasticNetLearner, RoundingLearner
 from backbone_dask.subproblems.relaxation import relevant_of
-from backbone_dask.subproblems.rounding import fit_rounding
 from backbone_dask.subproblems.structured import fit_structured
-from backbone_dask.subproblems.support_size import FitChosenSize
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
 SMALLEST_SPREAD = 1e-100
 
 
-@dataclass(frozen=True, slots=True)
-class FitElasticNet:
-    """Features that an elastic net chooses."""
-
-    n_nonzero: int
-    gamma: float
-
-    def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
-        return fit_elastic_net(X, y, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
-
-
-@dataclass(frozen=True, slots=True)
-class FitRounding:
-    """Features that coins, weighted by the relaxation, choose."""
-
-    n_nonzero: int
-    gamma: float
-
-    def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
-        return fit_rounding(X, y, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+LEARNERS: dict[str, type[SquaredLearner]] = {
+    "relaxation": SquaredLearner,
+    "elastic-net": ElasticNetLearner,
+    "rounding": RoundingLearner,
+}
+"""What solves subproblems, by the setting `subproblem`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +79,7 @@ class LinearTask:
         return Problem(
             screen=self._screen(),
             construct_subproblems=sampler(settings),
-            fit_subproblem=_subproblem_solver(settings, self.ridge(subproblem_gamma(settings))),
+            fit_subproblem=subproblem_solver(settings, LEARNERS[settings.subproblem](), self.ridge),
             extract_relevant=relevant_of,
             fit=FitReduced(settings.exact, settings.n_nonzero, ridge, settings.gap_tolerance),
             prepare=self.adjusted.projected,
@@ -141,27 +117,31 @@ class LinearTask:
     def quality(self, predictor: Vector) -> dict[str, float]:
         mean = np.average(self.y, weights=self.adjusted.weights)
         whole = self.loss(np.full(self.y.size, mean))
-        return {"r2": 1 - self.loss(predictor) / max(whole, np.finfo(float).tiny)}
-
-
-def _subproblem_solver(settings: ResolvedSettings, gamma: float) -> FitSubproblem[SparseFit]:
-    if settings.subproblem == "elastic-net":
-        return FitElasticNet(settings.n_nonzero, gamma)
-    if settings.subproblem == "rounding":
-        return FitRounding(settings.n_nonzero, gamma)
-    size, ridge = size_rule(settings), gamma_rule(settings, gamma)
-    return FitChosenSize(size, ridge, SquaredLearner(), settings.sample_fraction)
+        # Without an intercept y may be constant: any model but a perfect one is then no better than its mean.
+        return {"r2": 1 - self.loss(predictor) / whole if whole > 0 else float(self.loss(predictor) == 0)}
 
 
 def checked_target(y: Target, n_samples: int) -> Target:
     """The target as the solvers take it, or what is wrong with it."""
+    y = finite_target(y, n_samples)
+    require_spread(y)
+    return y
+
+
+def finite_target(y: Target, n_samples: int) -> Target:
+    """The target in float64, one finite number for each sample."""
     y = np.asarray(y, np.float64)
     if y.shape != (n_samples,):
         raise InvalidDataError(f"y has shape {y.shape}, the table has {n_samples} samples")
     if not np.isfinite(y).all():
         raise InvalidDataError(f"y contains NaN or infinity at sample {int(np.flatnonzero(~np.isfinite(y))[0])}")
-    if n_samples > 1 and (y == y[0]).all():
-        raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
-    if n_samples > 1 and not SMALLEST_SPREAD < np.ptp(y) < 1 / SMALLEST_SPREAD:
-        raise InvalidDataError(f"y spreads over {np.ptp(y):g}; rescale it: its squares leave the range of numbers")
     return y
+
+
+def require_spread(y: Target, *, has_intercept: bool = True) -> None:
+    """Refuse a target that leaves nothing to explain, or whose squares are no numbers."""
+    spread = np.ptp(y) if has_intercept else np.abs(y).max()
+    if y.size > 1 and spread == 0:
+        raise InvalidDataError(f"y is constant ({y[0]:g}); there is nothing to explain")
+    if y.size > 1 and not SMALLEST_SPREAD < spread < 1 / SMALLEST_SPREAD:
+        raise InvalidDataError(f"y spreads over {spread:g}; rescale it: its squares leave the range of numbers")

@@ -17,26 +17,17 @@ from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_
 from backbone_dask.exact.structured_logistic import fit_structured_logistic_outer_approximation
 from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
-from backbone_dask.problems.sparse import (
-    StructuredSolvers,
-    Vector,
-    gamma_rule,
-    raw_values,
-    sampler,
-    size_rule,
-    subproblem_gamma,
-)
-from backbone_dask.protocols import FitSubproblem, Panel, Problem
+from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
+from backbone_dask.protocols import Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.logistic import logistic as logistic_screen
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.structure import Structure
-from backbone_dask.subproblems.elastic_net import fit_logistic_elastic_net
 from backbone_dask.subproblems.holdout import LogisticLearner
+from backbone_dask.subproblems.learners import LogisticElasticNetLearner
 from backbone_dask.subproblems.relaxation import relevant_of
 from backbone_dask.subproblems.structured_logistic import fit_structured_logistic
-from backbone_dask.subproblems.support_size import FitChosenSize
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
@@ -44,18 +35,11 @@ from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised,
 _LEAST_CURVATURE = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class FitLogisticElasticNet:
-    """Features that an elastic net with logistic loss chooses."""
-
-    n_nonzero: int
-    gamma: float
-    weights: Vector
-    basis: NDArray[np.float64]
-
-    def __call__(self, X: Standardised, y: Target, *, seed: int) -> SparseFit:
-        margin = Margin(y, self.weights, self.basis)
-        return fit_logistic_elastic_net(X, margin, n_nonzero=self.n_nonzero, gamma=self.gamma, seed=seed)
+LEARNERS: dict[str, type[LogisticLearner]] = {
+    "relaxation": LogisticLearner,
+    "elastic-net": LogisticElasticNetLearner,
+}
+"""What solves subproblems, by the setting `subproblem`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +107,11 @@ class LogisticTask:
         return Problem(
             screen=self._screen(),
             construct_subproblems=sampler(settings),
-            fit_subproblem=self._subproblem_solver(settings, self.ridge(subproblem_gamma(settings))),
+            fit_subproblem=subproblem_solver(settings, LEARNERS[settings.subproblem](*shared), self.ridge),
             extract_relevant=relevant_of,
             fit=FitLogisticReduced(settings.n_nonzero, self.ridge(settings.gamma), settings.gap_tolerance, *shared),
             prepare=self.adjusted.scaled,
         )
-
-    def _subproblem_solver(self, settings: ResolvedSettings, gamma: float) -> FitSubproblem[SparseFit]:
-        if settings.subproblem == "elastic-net":
-            return FitLogisticElasticNet(settings.n_nonzero, gamma, self.adjusted.weights, self.basis)
-        size, ridge = size_rule(settings), gamma_rule(settings, gamma)
-        learner = LogisticLearner(self.adjusted.weights, self.basis)
-        return FitChosenSize(size, ridge, learner, settings.sample_fraction)
 
     def _screen(self) -> Panel:
         if self.adjusted.is_plain:

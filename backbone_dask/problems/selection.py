@@ -83,7 +83,8 @@ class FitByCriterion:
         fits = self.grid.fits(work)
         X = next(iter(work.executor.map(joined, [(work.columns,)])))
         points = tuple(
-            GridPoint(*point, (self._criterion(X, outcome.model),), outcome.gap) for point, outcome in fits.items()
+            GridPoint(*point, (self._criterion(X, outcome.model),), outcome.gap, outcome.termination)
+            for point, outcome in fits.items()
         )
         best = best_point(points)
         fit = work.problem.fit.at(best.n_nonzero, self.grid.task.ridge(best.gamma))  # type: ignore[attr-defined]

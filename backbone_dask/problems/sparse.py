@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from backbone_dask.adjustment import Adjustment
 from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.columns import Columns
-from backbone_dask.protocols import Panel, Problem
+from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.structure import Structure
 from backbone_dask.subproblems.gammas import GammaGrid, GammaRule, OneGamma
-from backbone_dask.subproblems.support_size import FixedSize, IncrementalSize, SizeGrid, SizeRule
+from backbone_dask.subproblems.holdout import Learner
+from backbone_dask.subproblems.support_size import FitChosenSize, FixedSize, IncrementalSize, SizeGrid, SizeRule
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
 
 Vector = NDArray[np.float64]
@@ -115,18 +116,23 @@ _SIZES: dict[str, Callable[[int], SizeRule]] = {
 }
 
 
-def size_rule(settings: ResolvedSettings) -> SizeRule:
-    return _SIZES[settings.subproblem_size](settings.n_nonzero)
-
-
 def subproblem_gamma(settings: ResolvedSettings) -> float:
     """The ridge weight of subproblems, or the first of those that they choose from."""
     own = settings.subproblem_gamma
     return settings.gamma if own is None or isinstance(own, str) else float(own)
 
 
-def gamma_rule(settings: ResolvedSettings, gamma: float) -> GammaRule:
-    return GammaGrid() if settings.subproblem_gamma == "grid" else OneGamma(gamma)
+def subproblem_solver(
+    settings: ResolvedSettings, learner: Learner, ridge: Callable[[float], float]
+) -> FitSubproblem[SparseFit]:
+    """A learner with the sizes, ridge weights and samples that the settings ask for.
+
+    `ridge` brings a weight from the user's terms to those of the learner.
+    """
+    own = OneGamma(ridge(subproblem_gamma(settings)))
+    gamma: GammaRule = GammaGrid() if settings.subproblem_gamma == "grid" else own
+    size = _SIZES[settings.subproblem_size](settings.n_nonzero)
+    return FitChosenSize(size, gamma, learner, settings.sample_fraction)
 
 
 def raw_values(columns: Columns) -> Any:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.selection import GridFits, Point
 from backbone_dask.problems.sparse import SparseTask, raw_values
 from backbone_dask.runtime.run import Finding, Reduced, ReducePhase, Reduction
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.store import FeatureStore
-from backbone_dask.values import GridPoint, Mask, Outcome, SparseFit
+from backbone_dask.values import GridPoint, Mask, Outcome, SparseFit, Termination
 
 Spine = Callable[[SparseTask, ReducePhase, str], Finding]
 """Runs the method for a task with a way to reduce, under a name."""
@@ -39,22 +42,37 @@ def validation_curve(
     A sample that is left out has weight 0, so that no phase learns from it. The paper chooses on the backbone of all
     samples, where the features of noise were picked because they fit the validation samples too.
     """
-    errors: dict[Point, list[tuple[float, float]]] = {}
+    tried: dict[Point, list[Trial]] = {}
     for at, training in enumerate(trainings):
         trained = _weighted(task, training)
+        left_out = task.weighted(np.where(training, 0.0, task.adjusted.weights))
         kept = KeptFits(GridFits(trained, settings, len(trainings)))
         finding = run(trained, kept, f"validation-{at}")
         columns = store.gather(finding.backbone)
         for point, outcome in kept.fits.items():
-            fit = outcome.model
-            coefficients, free = trained.in_data_units(fit, columns[fit.support])
-            predictor = coefficients @ raw_values(columns[fit.support]) + free @ task.adjusted.free
-            left_out = task.weighted(np.where(training, 0.0, task.adjusted.weights))
-            errors.setdefault(point, []).append((left_out.loss(np.asarray(predictor)), outcome.gap))
-    return tuple(
-        GridPoint(*point, tuple(error for error, _ in found), max(gap for _, gap in found))
-        for point, found in errors.items()
-    )
+            error = left_out.loss(_predictor(trained, outcome.model, columns))
+            tried.setdefault(point, []).append(Trial(error, outcome.gap, outcome.termination))
+    return tuple(_grid_point(point, found) for point, found in tried.items())
+
+
+class Trial(NamedTuple):
+    """One fit of a point of the grid: its error on the samples that were left out, and how it ended."""
+
+    error: float
+    gap: float
+    termination: Termination
+
+
+def _grid_point(point: Point, trials: list[Trial]) -> GridPoint:
+    errors, gaps, terminations = zip(*trials, strict=True)
+    return GridPoint(*point, errors, max(gaps), Termination.worst(terminations))
+
+
+def _predictor(task: SparseTask, fit: SparseFit, backbone: Columns) -> NDArray[np.float64]:
+    """Of every sample, in the units of the data."""
+    columns = backbone[fit.support]
+    coefficients, free = task.in_data_units(fit, columns)
+    return np.asarray(coefficients @ raw_values(columns) + free @ task.adjusted.free)
 
 
 def _weighted(task: SparseTask, training: Mask) -> SparseTask:

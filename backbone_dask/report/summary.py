@@ -68,8 +68,12 @@ def _proof(result: dict[str, Any]) -> str:
     return (
         "## Proof for the reduced problem\n\n"
         f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: "
-        f"certified gap {result['gap']:.4%} ({result['termination'].replace('_', ' ')})"
+        f"certified gap {result['gap']:.4%} ({_ended(result)})"
     )
+
+
+def _ended(fit: dict[str, Any]) -> str:
+    return str(fit["termination"]).replace("_", " ")
 
 
 def _advice(result: dict[str, Any]) -> str:
@@ -85,12 +89,22 @@ def _validation(result: dict[str, Any]) -> str:
     if not result["validation"]:
         return ""
     rows = [
-        f"| {point['n_nonzero']} | {point['gamma']:.3g} | {point['error']:.6g} | {point['gap']:.2%} |"
+        f"| {point['n_nonzero']} | {point['gamma']:.3g} | {point['error']:.6g} | {point['gap']:.2%} | {_ended(point)} |"
         for point in result["validation"]
     ]
-    head = ["| features | gamma | error | largest gap |", "| ---: | ---: | ---: | ---: |"]
+    head = ["| features | gamma | error | largest gap | ended |", "| ---: | ---: | ---: | ---: | :--- |"]
     chosen = f"Chosen: {result['n_nonzero']} features, gamma {result['gamma']:.3g}."
-    return "\n".join(["## Validation", "", *head, *rows, "", chosen])
+    return "\n".join(["## Validation", "", *head, *rows, "", chosen, *_cut(result["validation"])])
+
+
+def _cut(points: list[dict[str, Any]]) -> list[str]:
+    cut = sum(point["termination"] == "time_limit" for point in points)
+    if not cut:
+        return []
+    return [
+        f"The time limit cut {cut} of {len(points)} points: another machine, or another run, may choose otherwise; "
+        "a longer time limit or fewer points make the choice repeatable."
+    ]
 
 
 def _levels(result: dict[str, Any]) -> str:

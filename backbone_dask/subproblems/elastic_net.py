@@ -34,6 +34,8 @@ PRECISION = 1e-7
 _MOST_ROUNDS = 100_000
 _LEAST_MIX = 1e-3
 """Stands for 0: at whatever lambda, a ridge fit is never empty."""
+_ROUNDING = 1e-9
+"""Of an orthonormal basis: a row that spreads less over its samples is constant."""
 _CONSTANT, _ONE_CLASS = 7777, 8000
 """glmnet's errors from these on: no column varies; all samples are of one class, for one of the models."""
 
@@ -161,10 +163,13 @@ class _LogisticNet:
 
     @classmethod
     def of(cls, X: Standardised, margin: Margin) -> _LogisticNet:
-        return cls(X, margin, np.ptp(margin.basis, axis=1) > 0)
+        """The rows of the basis besides the intercept are found once: they may be constant on a part of the samples."""
+        sizes = np.abs(margin.basis).max(axis=1)
+        return cls(X, margin, np.ptp(margin.basis, axis=1) > _ROUNDING * sizes)
 
     @property
     def _rows(self) -> Matrix:
+        """The basis without the intercept, which glmnet has of its own: it drops columns of ones."""
         return np.asarray(self.margin.basis[self.varying])
 
     @property

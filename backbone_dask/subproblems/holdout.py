@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numba
@@ -178,7 +178,7 @@ class LogisticLearner:
         return self.fit(X, y, n_nonzero=n_nonzero, gamma=gamma, start=start, seed=seed)
 
     def on(self, samples: Positions) -> LogisticLearner:
-        return LogisticLearner(self.weights[samples], self.basis[:, samples])
+        return replace(self, weights=self.weights[samples], basis=self.basis[:, samples])
 
     def error(self, fit: SparseFit, X: Standardised, y: Target, split: Split) -> float:
         with one_blas_thread():

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from backbone_dask import BackboneClassifier, BackboneRegressor
+from backbone_dask.problems import linear
 from backbone_dask.store import MemoryStore, write_store
+from backbone_dask.values import Termination
 
 N, P, TRUTH = 250, 400, [3, 50, 100]
 
@@ -47,6 +51,16 @@ def test_classes(shell, table):
     np.testing.assert_allclose([float(row["probability"]) for row in rows], model.predict_proba(X)[:, 1], rtol=1e-6)
 
 
+def test_balanced_classes(shell, table):
+    X, targets = table
+    asked = ("--task", "classification", "--target", "case", "-k", 3, "--weights", "often", "--workers", 0)
+    result = shell.json("fit", "s.zarr", *asked, "--class-weight", "balanced", "--out", "run")
+    model = BackboneClassifier(3, class_weight="balanced")
+    model.fit(X, targets["case"], sample_weight=targets["often"])
+    assert result["coefficients"] == model.models_[0].coefficients.tolist()
+    assert result["intercept"] != shell.json("fit", "s.zarr", *asked, "--out", "other")["intercept"]
+
+
 def test_weights_and_covariates_of_the_store(shell, table):
     X, targets = table
     asked = ("--target", "y", "-k", 3, "--weights", "often", "--covariate", "age", "--workers", 0)
@@ -81,6 +95,40 @@ def test_the_size_is_chosen_and_a_killed_choice_goes_on(shell, table):
     again = shell.json(*asked, "--validation", 3, "--out", "run", "--resume")
     assert again["validation"] == result["validation"]
     assert again["coefficients"] == result["coefficients"]
+
+
+def test_the_time_of_a_choice_is_counted(shell, table):
+    """All but the opening of the store and the writing of the result."""
+    began = time.perf_counter()
+    asked = ("--target", "y", "--covariate", "age", "-k", "1,3", "--gamma", "grid", "--validation", 5, "--workers", 0)
+    seconds = shell.json("fit", "s.zarr", *asked, "--out", "run")["seconds"]
+    wall = time.perf_counter() - began
+    assert {"validation", "screen", "compact", "levels", "reduced"} < set(seconds)
+    assert seconds["validation"] > 2 * seconds["reduced"]
+    assert seconds["total"] == pytest.approx(sum(seconds.values()) / 2)
+    assert 0.3 * wall < seconds["total"] <= wall
+    assert "| validation |" in (shell.folder / "run" / "report.md").read_text()
+
+
+def test_a_choice_that_a_time_limit_cut_is_reported(shell, table, monkeypatch):
+    real = linear.exact_solvers["branch-and-bound"]
+
+    def solver(X, y, *, n_nonzero, **given):
+        done = real(X, y, n_nonzero=n_nonzero, **given)
+        return replace(done, termination=Termination.TIME_LIMIT) if n_nonzero == 1 else done
+
+    asked = ("fit", "s.zarr", "--target", "y", "--covariate", "age", "-k", "1,3", "--workers", 0, "--out")
+    shell.ok(*asked, "whole")
+    monkeypatch.setattr(linear, "exact_solvers", {"branch-and-bound": solver})
+    result = shell.json(*asked, "cut")
+    assert [point["termination"] for point in result["validation"]] == ["time_limit", "proven"]
+    report = (shell.folder / "cut" / "report.md").read_text()
+    assert "time limit cut 1 of 2 points" in report
+    assert [line.split("|")[-2].strip() for line in report.splitlines() if line.startswith(("| 1 |", "| 3 |"))] == [
+        "time limit",
+        "proven",
+    ]
+    assert "time limit" not in (shell.folder / "whole" / "report.md").read_text()
 
 
 def test_groups_and_signs(shell, table):

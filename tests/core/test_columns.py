@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from backbone_dask.columns import Columns, measured
+from backbone_dask.columns import Columns, measured, varies_on
 from backbone_dask.testing.planted import MISSING, Dtype, planted
 from backbone_dask.testing.strategies import columns as any_columns
 
@@ -149,3 +150,13 @@ def test_blocks_change_no_bit(missing: int | None) -> None:
         np.testing.assert_array_equal(part.mean, whole.mean[start:stop])
         np.testing.assert_array_equal(part.scale, whole.scale[start:stop])
         np.testing.assert_array_equal(some, absent[start:stop])
+
+
+@given(any_columns(), st.data())
+def test_columns_vary_on_some_samples_exactly_if_their_filled_values_do(columns: Columns, data: st.DataObject) -> None:
+    chosen = data.draw(st.sets(st.integers(0, columns.values.shape[1] - 1), min_size=1))
+    values = columns.values.astype(np.float64)
+    if columns.missing is not None:
+        values = np.where(columns.values == columns.missing, columns.mean[:, None], values)
+    samples = np.array(sorted(chosen))
+    assert varies_on(columns, samples).tolist() == [np.unique(row[samples]).size > 1 for row in values]

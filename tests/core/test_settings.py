@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.settings import Settings
+from backbone_dask.subproblems.holdout import draw_samples
 from backbone_dask.testing.strategies import settings as any_settings
 
 NAN, INF = math.nan, math.inf
@@ -122,3 +123,20 @@ def test_numbers_of_the_wrong_kind_are_refused(wrong):
 def test_numpy_numbers_become_plain_ones():
     resolved = Settings(n_nonzero=np.int64(3), gamma=np.float32(0.5), time_limit=7).resolve(n_samples=50, n_features=50)
     assert (type(resolved.n_nonzero), type(resolved.gamma)) == (int, float)
+
+
+@pytest.mark.parametrize(("n_samples", "k"), [(150, 3), (30, 1), (7, 5), (100_000, 40), (3, 3)])
+def test_a_subproblem_sees_enough_samples_and_the_refusal_says_what_works(n_samples: int, k: int) -> None:
+    needed = max(2, k)
+    tried = Settings(n_nonzero=k, sample_fraction=1e-6)
+    with pytest.raises(InvalidSettingError, match=rf"^sample_fraction is 1e-06\b.* {needed}: use at least") as caught:
+        tried.resolve(n_samples=n_samples, n_features=50)
+    advised = float(str(caught.value).rsplit(maxsplit=1)[1])
+    Settings(n_nonzero=k, sample_fraction=advised).resolve(n_samples=n_samples, n_features=50)
+    assert needed <= draw_samples(n_samples, advised, 0).size <= needed + 1
+    with pytest.raises(InvalidSettingError, match="sample_fraction"):
+        Settings(n_nonzero=k, sample_fraction=(needed - 0.6) / n_samples).resolve(n_samples=n_samples, n_features=50)
+
+
+def test_all_samples_are_enough_however_few() -> None:
+    assert Settings(n_nonzero=1).resolve(n_samples=1, n_features=5).sample_fraction == 1

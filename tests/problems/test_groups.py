@@ -108,11 +108,25 @@ def test_names_work_as_well_as_ids(table):
         (np.arange(3), "one for each of the 60 features"),
         ([[1, 99]], "no feature 99"),
         ([["x1", 2]], "mixes names and ids"),
+        ([[0.5, 1]], "a group holds 0.5; an id is a whole number"),
+        ([[True, 9]], "a group holds True"),
+        ([np.array([1.0, 2.0])], "a group holds .*1.0"),
+        ([np.array([True, False])], "a group holds .*True"),
+        ([[None, 1]], "a group holds None"),
+        ([None] * P, "a group is called None; give every feature a number or a word"),
+        ([np.nan] * P, "a group is called nan"),
     ],
 )
 def test_bad_groups_are_named(given, complaint):
     with pytest.raises(InvalidDataError, match=complaint):
         groups(given)
+
+
+def test_labels_may_be_words_or_both():
+    words = np.array(["a", "b"] + ["c"] * (P - 2), object)
+    assert groups(words).members.tolist() == groups(words.astype(str)).members.tolist() == list(range(2, P))
+    assert groups([1, "b"] + ["c"] * (P - 2)).members.tolist() == list(range(2, P))
+    assert groups([np.array([3, 4], np.int8)]).members.tolist() == [3, 4]
 
 
 @pytest.mark.parametrize("estimator", [BackboneRegressor, BackboneClassifier])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import comb
@@ -9,9 +11,10 @@ from scipy.special import comb
 from backbone_dask import BackboneRegressor
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.launch.local import local_cluster
+from backbone_dask.problems import linear
 from backbone_dask.problems.selection import best_point, draw_trainings, extended_bic
 from backbone_dask.settings import Settings
-from backbone_dask.values import GridPoint
+from backbone_dask.values import GridPoint, Termination
 
 N, P, TRUTH = 250, 500, [3, 50, 100, 400]
 
@@ -89,6 +92,23 @@ def test_dask_chooses_the_same(table):
         found = BackboneRegressor([2, 4], gamma="grid", validation=2).fit(*table)
     assert found.validation_curve_ == expected.validation_curve_
     np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("validation", [3, "ebic"])
+def test_a_point_says_what_ended_its_fits(table, validation, monkeypatch):
+    """A solver whose second fit of two features runs out of time, and whose fits of four out of rounds."""
+    real, asked = linear.exact_solvers["branch-and-bound"], []
+
+    def solver(X, y, *, n_nonzero, **given):
+        asked.append(n_nonzero)
+        done = real(X, y, n_nonzero=n_nonzero, **given)
+        cut = n_nonzero == 2 and asked.count(2) == (1 if validation == "ebic" else 2)
+        ended = {4: Termination.ROUND_LIMIT, 2: Termination.TIME_LIMIT if cut else Termination.PROVEN}
+        return replace(done, termination=ended.get(n_nonzero, Termination.PROVEN))
+
+    monkeypatch.setattr(linear, "exact_solvers", {"branch-and-bound": solver})
+    curve = BackboneRegressor([1, 2, 4], validation=validation).fit(*table).validation_curve_
+    assert [point.termination for point in curve] == ["proven", "time_limit", "round_limit"]
 
 
 def test_the_extended_criterion_counts_all_features():

@@ -197,6 +197,17 @@ def test_a_covariate_that_is_constant_on_the_training_part_is_no_error(seed: int
     assert np.isin(table.truth, fit_logistic_elastic_net(table.X, margin, n_nonzero=4, seed=seed).support).all()
 
 
+def test_a_covariate_may_be_constant_on_the_training_samples() -> None:
+    """So may all but the rounding of an intercept that comes from an orthonormal basis."""
+    table = planted(n_samples=200, n_features=12, n_relevant=2, snr=5, seed=3)
+    rare = np.isin(np.arange(200), draw_split(200, 0).validation[:2]).astype(float)
+    noisy = 1 + 1e-15 * np.isin(np.arange(200), draw_split(200, 0).validation)
+    for basis in (np.stack([np.ones(200), rare]), noisy[None]):
+        margin = Margin.of(np.sign(table.y - table.y.mean()), np.ones(200), basis)
+        found = fit_logistic_elastic_net(table.X, margin, n_nonzero=2, gamma=1.0, seed=0)
+        assert found.support.tolist() == table.truth.tolist()
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_relevant_features_are_found_among_many(seed: int) -> None:
     table = planted(n_samples=300, n_features=800, n_relevant=5, rho=0.3, snr=5, seed=seed)

@@ -1,0 +1,44 @@
+"""Whether the values of settings are in their ranges, whatever kind of value they are: one, several or a word."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def values(value: Any) -> list[Any]:
+    """The numbers of a setting; none if it is a word, or left to the data."""
+    if value is None or isinstance(value, str):
+        return []
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def least(value: Any, default: int) -> int:
+    return min(values(value), default=default)
+
+
+def shown(value: Any) -> str:
+    return ", ".join(map(str, values(value)))
+
+
+def positive(value: Any) -> bool:
+    return all(each > 0 and math.isfinite(each) for each in values(value))
+
+
+def below(value: int | None, least: int) -> bool:
+    return value is not None and value < least
+
+
+def is_validation(value: float | int | str, n_samples: int) -> bool:
+    if isinstance(value, str):
+        return True
+    return 2 <= value <= n_samples if isinstance(value, int) else 0 < value < 1
+
+
+def validation_help(value: float | int | str, n_samples: int) -> str:
+    return f"validation is {value}; use a share of the samples in (0, 1), 2 to {n_samples} folds, or 'ebic'"
+
+
+def least_fraction(n_samples: int, needed: int) -> float:
+    """The least share, of six digits, whose rounded number of samples is as many as needed; 1 if all are too few."""
+    return min(math.ceil(1e6 * needed / n_samples) / 1e6, 1.0)
