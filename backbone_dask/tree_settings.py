@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
+from backbone_dask.setting_ranges import below, is_validation
 
 TREE_SCREENS = ("none", "entropy", "logistic", "svm")
 TREE_SOLVERS = ("local-search", "dynamic-programming", "mio")
@@ -99,7 +100,14 @@ class TreeSettings:
         )
 
     def _check(self, n_samples: int) -> None:
-        for wrong, message in (
+        for wrong, message in (*self._of_the_tree(), *self._of_the_run(n_samples)):
+            if wrong:
+                raise InvalidSettingError(message)
+
+    def _of_the_tree(self) -> tuple[tuple[bool, str], ...]:
+        """What is wrong with the settings of the tree itself, and what to say of it."""
+        hyperplanes = self.split_features > 1 and self.exact != "local-search"
+        return (
             (_outside(self.depth, 0, MOST_DEPTH), f"depth is {self.depth}; use 0 to {MOST_DEPTH}"),
             (
                 _outside(self.subproblem_depth, 1, MOST_DEPTH),
@@ -111,34 +119,28 @@ class TreeSettings:
             ),
             (_outside(self.complexity, 0, 1), f"complexity is {self.complexity}; it must be in [0, 1]"),
             (_outside(self.n_thresholds, 1, MOST_THRESHOLDS), f"n_thresholds is {self.n_thresholds}; use 1 to 255"),
-            (
-                not _is_validation(self.validation, n_samples),
-                f"validation is {self.validation}; use a share of the samples in (0, 1) or 2 to {n_samples} folds",
-            ),
+            (hyperplanes, f"split_features is {self.split_features}; hyperplane splits need exact='local-search'"),
+        )
+
+    def _of_the_run(self, n_samples: int) -> tuple[tuple[bool, str], ...]:
+        help_with_validation = (
+            f"validation is {self.validation}; use a share of the samples in (0, 1) or 2 to {n_samples} folds"
+        )
+        kept = self.screen == "none" and self.screen_size is not None
+        return (
+            (not is_validation(self.validation, n_samples), help_with_validation),
             (_outside(self.screen_size, 1, math.inf), f"screen_size is {self.screen_size}; it must be at least 1"),
-            (
-                self.screen == "none" and self.screen_size is not None,
-                "screen='none' keeps every column; leave out screen_size, or choose a screen",
-            ),
+            (kept, "screen='none' keeps every column; leave out screen_size, or choose a screen"),
             (
                 not 0 < self.subproblem_fraction <= 1,
                 f"subproblem_fraction is {self.subproblem_fraction}; it must be in (0, 1]",
             ),
             (not 0 < self.time_limit < math.inf, f"time_limit is {self.time_limit}; it must be positive and finite"),
-            (
-                self.split_features > 1 and self.exact != "local-search",
-                f"split_features is {self.split_features}; hyperplane splits need exact='local-search'",
-            ),
             *((getattr(self, name) < 1, f"{name} is {getattr(self, name)}; it must be at least 1") for name in _COUNTS),
-            (
-                self.patience is not None and self.patience < 1,
-                f"patience is {self.patience}; it must be at least 1, or None",
-            ),
+            (below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
             (self.pricing_rounds < 0, f"pricing_rounds is {self.pricing_rounds}; it must not be negative"),
             (self.seed < 0, f"seed is {self.seed}; it must not be negative"),
-        ):
-            if wrong:
-                raise InvalidSettingError(message)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,3 @@ def _subproblem_depths(value: Any, depth: int) -> tuple[int, ...]:
 
 def _thresholds(exact: str) -> int:
     return SEARCH_THRESHOLDS if exact == "local-search" else EXACT_THRESHOLDS
-
-
-def _is_validation(value: float | int, n_samples: int) -> bool:
-    return 2 <= value <= n_samples if isinstance(value, int) else 0 < value < 1

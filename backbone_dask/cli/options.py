@@ -77,7 +77,9 @@ class Validation(click.ParamType):  # type: ignore[type-arg]
 _EXTRAS = (
     click.option("--weights", help="Name of the target that holds sample weights."),
     click.option(
-        "--class-weight", type=click.Choice(["balanced"]), help="Give both classes the same weight (classification)."
+        "--class-weight",
+        type=click.Choice(["balanced"]),
+        help="Give all classes the same weight (classification, trees).",
     ),
     click.option("--covariate", "covariates", multiple=True, help="A feature or a target in every model, unpenalised."),
     click.option("--no-intercept", is_flag=True, help="No intercept."),

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from backbone_dask.cli.options import extras_from
+from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.fitting import Fitted, Preparation, fit_sparse, prepare
 from backbone_dask.problems.tree_fitting import FittedTree, TreePreparation, fit_tree, prepare_tree
 from backbone_dask.protocols import Executor
@@ -34,6 +35,8 @@ def prepared(task: str, store: FeatureStore, y: Target, options: dict[str, Any])
     chosen = {name: options[name] for name in given & own}
     if task == "tree":
         weights = store.target(options["weights"]) if options["weights"] else None
+        if options["class_weight"] is not None:
+            weights = weigh_classes(options["class_weight"], y, weights)
         return prepare_tree(store, y, TreeSettings(**chosen), sample_weight=weights)
     if "n_nonzero" not in chosen:
         raise click.UsageError(f"--task {task} needs -k, the most features in the model; 'auto' chooses it")

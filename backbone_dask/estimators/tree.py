@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
 from backbone_dask.estimators.table import TableEstimator, seed_of
+from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import tree_shares
 from backbone_dask.problems.tree_fitting import FittedTree, fit_tree, prepare_tree
 from backbone_dask.problems.tree_text import export_text
@@ -108,8 +108,9 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if self.classes_.size < 2:
             raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
-        weights = self._weights(labels, sample_weight)
-        ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=weights)
+        if self.class_weight is not None:
+            sample_weight = weigh_classes(self.class_weight, labels, sample_weight)
+        ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=sample_weight)
         return self._keep(fit_tree(ready, chosen_executor(self.executor)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -146,12 +147,6 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
     def _settings(self) -> TreeSettings:
         own = {field.name for field in fields(TreeSettings)} - {"seed"}
         return TreeSettings(**{name: getattr(self, name) for name in own}, seed=seed_of(self.random_state))
-
-    def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
-        if self.class_weight is None:
-            return sample_weight
-        by_class = compute_sample_weight(self.class_weight, labels)
-        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
 
     def _keep(self, fitted: FittedTree) -> BackboneTreeClassifier:
         outcome = fitted.finding.outcome

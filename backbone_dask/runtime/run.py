@@ -178,6 +178,8 @@ class Run:
         return subproblem, columns, y, problem.fit_subproblem, problem.extract_relevant
 
     def _extended(self, last: LevelRecord, held: Survivors, y: Any) -> tuple[LevelRecord, ...]:
+        if self.extend is no_extension:
+            return ()
         records = []
         with self._timed("extend"):
             for record in self.extend(self._reduction(last, held, y), last):
