@@ -43,6 +43,10 @@ gap_tolerance, missing, executor, random_state
     support_ : array of int
         Ids of the features in any of the models, sorted.
     coef_, intercept_ : arrays (models, features) and (models,).
+    n_nonzero_, gamma_, gap_ : tuples, one entry for each model
+        The size and ridge weight that were asked for or chosen, and the certified gap.
+    validation_curve_ : tuple of tuples of GridPoint, one for each model
+        Errors and gaps of every n_nonzero and gamma that was tried; empty where there was nothing to choose.
     fits_ : tuple of Fitted
         How each model was found: backbone, levels, bound and gap, validation curve.
     """
@@ -94,6 +98,10 @@ gap_tolerance, missing, executor, random_state
             self._fit_one(store, np.where(codes == code, 1.0, -1.0), weights, covariates) for code in wanted
         )
         self.models_ = tuple(fitted.model for fitted in self.fits_)
+        self.n_nonzero_ = tuple(fitted.n_nonzero for fitted in self.fits_)
+        self.gamma_ = tuple(fitted.gamma for fitted in self.fits_)
+        self.gap_ = tuple(fitted.finding.outcome.gap for fitted in self.fits_)
+        self.validation_curve_ = tuple(fitted.finding.grid for fitted in self.fits_)
         self.support_ = np.unique(np.concatenate([model.ids for model in self.models_]))
         self.intercept_ = np.array([model.intercept for model in self.models_])
         return self
