@@ -45,7 +45,7 @@ def predict(
         raise RunDirectoryError(f"{out} exists; choose another name, or use --overwrite")
     model = LinearModel.from_json(read_json(run / "model.json"))
     source = open_store(store, missing=missing)
-    beside = np.stack([source.target(name) for name in covariates], axis=1) if covariates else None
+    beside = {name: source.target(name) for name in covariates} or None
     predictions = predict_store(model, source, beside)
     with published(out) as stream:
         stream.write(_encoded(_columns(model, predictions), out.suffix))

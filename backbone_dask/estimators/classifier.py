@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from backbone_dask.adjustment import checked_weights
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.sparse import SparseEstimator
 from backbone_dask.problems.classes import weigh_classes
@@ -92,7 +93,7 @@ gap_tolerance, missing, executor, random_state
         if self.classes_.size < 2:
             raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
         weights = self._weights(labels, sample_weight)
-        self._require_two_classes(codes, weights)
+        self._require_weight(codes, weights)
         wanted = [1] if self.classes_.size == 2 else range(self.classes_.size)
         self.fits_ = tuple(
             self._fit_one(store, np.where(codes == code, 1.0, -1.0), weights, covariates) for code in wanted
@@ -143,13 +144,17 @@ gap_tolerance, missing, executor, random_state
             row[model.covariates.ids] = model.covariates.coefficients
         return dense
 
-    def _require_two_classes(self, codes: NDArray[np.int64], weights: Any) -> None:
-        counts = np.ones(codes.size) if weights is None else np.asarray(weights)
-        counted = np.unique(codes[counts > 0]) if counts.shape == codes.shape else np.unique(codes)
+    def _require_weight(self, codes: NDArray[np.int64], weights: Any) -> None:
+        """Every class must count, for each is fitted against the rest."""
+        totals = np.bincount(codes, checked_weights(weights, codes.size))
+        counted = np.flatnonzero(totals > 0)
         if counted.size == 1:
             raise InvalidDataError(
                 f"only class {self.classes_[counted[0]]} has samples of positive weight; give another"
             )
+        if counted.size < totals.size:
+            lost = self.classes_[np.argmin(totals)]
+            raise InvalidDataError(f"class {lost} has no sample of positive weight; leave its samples out")
 
     def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
         if self.class_weight is None:

@@ -65,7 +65,7 @@ def result_json(fitted: Fitted, store: FeatureStore, *, task: str, peak_bytes: d
 
 
 def _proof(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
-    outcome, settings = fitted.finding.outcome, fitted.settings
+    outcome = fitted.finding.outcome
     return {
         "objective": outcome.objective,
         "bound": outcome.bound,
@@ -75,13 +75,13 @@ def _proof(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
         "n_nonzero": fitted.n_nonzero,
         "gamma": fitted.gamma,
         "validation": [_point(point) for point in fitted.finding.grid],
-        "advice": asdict(recommend(store.n_samples, store.n_features, settings.n_nonzero)),
+        "advice": asdict(recommend(store.n_samples, store.n_features, fitted.n_nonzero)),
     }
 
 
 def _covariates(model: LinearModel) -> dict[str, Any]:
     tied = dict(zip(model.covariates.names, model.covariates.coefficients.tolist(), strict=True))
-    return {"features": tied, "beside": model.beside.tolist()}
+    return {"features": tied, "beside": model.beside.tolist(), "names": list(model.beside_names)}
 
 
 def _point(point: GridPoint) -> dict[str, Any]:

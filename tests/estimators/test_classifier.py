@@ -245,6 +245,10 @@ def test_bad_input_is_named(table):
     X, y, _ = table
     with pytest.raises(InvalidDataError, match=r"one class only \(no\)"):
         BackboneClassifier(2).fit(X, np.full(N, "no"))
+    with pytest.raises(InvalidDataError, match="only class yes has samples of positive weight"):
+        BackboneClassifier(2).fit(X, y, sample_weight=y == "yes")
+    with pytest.raises(InvalidDataError, match="class 2 has no sample of positive weight; leave its samples out"):
+        BackboneClassifier(2).fit(X, np.arange(N) % 3, sample_weight=np.arange(N) % 3 < 2)
     with pytest.raises(ValueError, match="Unknown label type"):
         BackboneClassifier(2).fit(X, np.random.default_rng(0).normal(size=N))
     with pytest.raises(InvalidSettingError, match="regression"):
