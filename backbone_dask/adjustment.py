@@ -173,11 +173,19 @@ def _lengths(rows: Matrix) -> Vector:
     return np.asarray(np.sqrt(np.einsum("ji,ji->j", rows, rows) / rows.shape[1]))
 
 
+def as_numbers(name: str, given: Any) -> NDArray[np.float64]:
+    """An array of what was given under a name, or what is wrong with it."""
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as cause:
+        raise InvalidDataError(f"{name} must be an array of numbers, and cannot be read as one ({cause})") from cause
+
+
 def checked_weights(sample_weight: Any, n_samples: int) -> Vector:
     """Sample weights (samples,), or what is wrong with them; None is 1 for each."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weights = np.asarray(sample_weight, np.float64)
+    weights = as_numbers("sample_weight", sample_weight)
     if weights.shape != (n_samples,):
         raise InvalidDataError(f"sample_weight has shape {weights.shape}, the table has {n_samples} samples")
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
@@ -189,7 +197,7 @@ def checked_weights(sample_weight: Any, n_samples: int) -> Vector:
 
 
 def _checked_covariates(covariates: Any, n_samples: int) -> Matrix:
-    table = np.asarray(covariates, np.float64)
+    table = as_numbers("covariates", covariates)
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[0] != n_samples:
         raise InvalidDataError(f"covariates have shape {table.shape}, the table has {n_samples} samples")

@@ -15,6 +15,14 @@ class InvalidDataError(BackboneError, ValueError):
     """The data cannot be used as they are: wrong length, not finite, constant target."""
 
 
+class UnknownFeatureError(InvalidDataError):
+    """A table was asked for features by `names` that none of its own are called."""
+
+    def __init__(self, message: str, names: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.names = names
+
+
 class MissingExtraError(BackboneError, ImportError):
     """A library that is an optional extra of this package is not installed."""
 

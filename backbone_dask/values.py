@@ -125,8 +125,8 @@ class Termination(StrEnum):
 class GridPoint:
     """One size and ridge weight that was tried: its error on each validation set, and how its fits ended.
 
-    `gap` is the largest of them, and `termination` the worst. Where it is a time limit, the errors may be others on
-    another machine, and with them the choice.
+    `weights` are those of the validation sets, `gap` is the largest and `termination` the worst. Where it is a time
+    limit, the errors may be others on another machine, and with them the choice.
     """
 
     n_nonzero: int
@@ -134,10 +134,13 @@ class GridPoint:
     errors: tuple[float, ...]
     gap: float
     termination: Termination = Termination.PROVEN
+    weights: tuple[float, ...] = ()
 
     @property
     def error(self) -> float:
-        return sum(self.errors) / len(self.errors)
+        """The mean over the validation sets, each by the weight of its samples; equal ones if none are given."""
+        weights = self.weights or (1.0,) * len(self.errors)
+        return sum(weight * error for weight, error in zip(weights, self.errors, strict=True)) / sum(weights)
 
 
 @dataclass(frozen=True, slots=True)

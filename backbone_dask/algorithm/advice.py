@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.settings import SMALLEST_SCREEN, enough_subproblems
@@ -37,9 +38,7 @@ def recommend(
 
     `snr` is the signal's variance over the noise's: with k unit coefficients the noise has variance k / snr.
     """
-    for name, value in (("n_samples", n_samples), ("n_features", n_features), ("n_nonzero", n_nonzero), ("snr", snr)):
-        if not value > 0:
-            raise InvalidSettingError(f"{name} is {value}; it must be positive")
+    _check(n_samples, n_features, n_nonzero, snr)
     if not 0 < subproblem_fraction <= 1:
         raise InvalidSettingError(f"subproblem_fraction is {subproblem_fraction}; it must be in (0, 1]")
     survivors = min(max(SURVIVORS_PER_SAMPLE * n_samples, SMALLEST_SCREEN), n_features)
@@ -54,3 +53,16 @@ def recommend(
         needed,
         n_samples >= needed,
     )
+
+
+def _check(n_samples: int, n_features: int, n_nonzero: int, snr: float) -> None:
+    counts = {"n_samples": n_samples, "n_features": n_features, "n_nonzero": n_nonzero}
+    for name, value in {**counts, "snr": snr}.items():
+        if not value > 0:
+            raise InvalidSettingError(f"{name} is {value}; it must be positive")
+    for name, value in counts.items():
+        if not isinstance(value, Integral):
+            raise InvalidSettingError(f"{name} is {value}; it must be a whole number")
+    for name in ("n_samples", "n_features"):
+        if n_nonzero > counts[name]:
+            raise InvalidSettingError(f"n_nonzero is {n_nonzero}, but {name} is only {counts[name]}; use at most that")

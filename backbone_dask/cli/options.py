@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
-import numpy as np
 
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidDataError
@@ -116,7 +115,7 @@ def _covariates(names: list[str], store: FeatureStore) -> Any:
     """Features by name, or targets of the store; not some of each."""
     targets = [name for name in names if name in store.targets]
     if len(targets) == len(names):
-        return np.stack([store.target(name) for name in names], axis=1)
+        return {name: store.target(name) for name in names}
     if targets:
         raise InvalidDataError(f"--covariate {targets[0]} is a target and others are features; use either")
     return names

@@ -63,7 +63,7 @@ def _tree(model: TreeModel, source: FeatureStore) -> dict[str, NDArray[np.float6
 
 
 def _linear(model: LinearModel, source: FeatureStore, covariates: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
-    beside = np.stack([source.target(name) for name in covariates], axis=1) if covariates else None
+    beside = {name: source.target(name) for name in covariates} or None
     predictor = predict_store(model, source, beside)
     if not model.classes:
         return {"prediction": predictor}

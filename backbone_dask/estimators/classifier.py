@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from backbone_dask.adjustment import checked_weights
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.sparse import SparseEstimator
 from backbone_dask.problems.classes import weigh_classes
@@ -43,6 +44,10 @@ gap_tolerance, missing, executor, random_state
     support_ : array of int
         Ids of the features in any of the models, sorted.
     coef_, intercept_ : arrays (models, features) and (models,).
+    n_nonzero_, gamma_, gap_ : tuples, one entry for each model
+        The size and ridge weight that were asked for or chosen, and the certified gap.
+    validation_curve_ : tuple of tuples of GridPoint, one for each model
+        Errors and gaps of every n_nonzero and gamma that was tried; empty where there was nothing to choose.
     fits_ : tuple of Fitted
         How each model was found: backbone, levels, bound and gap, validation curve.
     """
@@ -88,12 +93,16 @@ gap_tolerance, missing, executor, random_state
         if self.classes_.size < 2:
             raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
         weights = self._weights(labels, sample_weight)
-        self._require_two_classes(codes, weights)
+        self._require_weight(codes, weights)
         wanted = [1] if self.classes_.size == 2 else range(self.classes_.size)
         self.fits_ = tuple(
             self._fit_one(store, np.where(codes == code, 1.0, -1.0), weights, covariates) for code in wanted
         )
         self.models_ = tuple(fitted.model for fitted in self.fits_)
+        self.n_nonzero_ = tuple(fitted.n_nonzero for fitted in self.fits_)
+        self.gamma_ = tuple(fitted.gamma for fitted in self.fits_)
+        self.gap_ = tuple(fitted.finding.outcome.gap for fitted in self.fits_)
+        self.validation_curve_ = tuple(fitted.finding.grid for fitted in self.fits_)
         self.support_ = np.unique(np.concatenate([model.ids for model in self.models_]))
         self.intercept_ = np.array([model.intercept for model in self.models_])
         return self
@@ -135,13 +144,17 @@ gap_tolerance, missing, executor, random_state
             row[model.covariates.ids] = model.covariates.coefficients
         return dense
 
-    def _require_two_classes(self, codes: NDArray[np.int64], weights: Any) -> None:
-        counts = np.ones(codes.size) if weights is None else np.asarray(weights)
-        counted = np.unique(codes[counts > 0]) if counts.shape == codes.shape else np.unique(codes)
+    def _require_weight(self, codes: NDArray[np.int64], weights: Any) -> None:
+        """Every class must count, for each is fitted against the rest."""
+        totals = np.bincount(codes, checked_weights(weights, codes.size))
+        counted = np.flatnonzero(totals > 0)
         if counted.size == 1:
             raise InvalidDataError(
                 f"only class {self.classes_[counted[0]]} has samples of positive weight; give another"
             )
+        if counted.size < totals.size:
+            lost = self.classes_[np.argmin(totals)]
+            raise InvalidDataError(f"class {lost} has no sample of positive weight; leave its samples out")
 
     def _weights(self, labels: NDArray[Any], sample_weight: Any) -> Any:
         if self.class_weight is None:

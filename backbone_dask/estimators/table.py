@@ -32,14 +32,20 @@ class TableEstimator(BaseEstimator):
             raise InvalidDataError("requires y to be passed, but the target y is None")
         table, target = validate_data(self, X, y, ensure_min_samples=2, **self._checks, **self._rules())
         names = [str(name) for name in self.feature_names_in_] if hasattr(self, "feature_names_in_") else None
-        return MemoryStore(table, names=names, missing=self.missing), target
+        return self._in_memory(X, table, names), target
 
     def _table(self, X: Any, *, reset: bool) -> FeatureStore:
         if _is_plain(X):
-            return MemoryStore(validate_data(self, X, reset=reset, **self._rules()), missing=self.missing)
+            return self._in_memory(X, validate_data(self, X, reset=reset, **self._rules()))
         store = as_store(X, missing=self.missing)
         if reset:
             self.n_features_in_ = store.n_features
+        return store
+
+    def _in_memory(self, X: Any, table: Any, names: list[str] | None = None) -> MemoryStore:
+        """What scikit-learn made of X, called what X was."""
+        store = MemoryStore(table, names=names, missing=self.missing)
+        store.location = f"a {type(X).__name__} in memory"
         return store
 
     def _truth(self, X: Any, y: Any) -> Any:

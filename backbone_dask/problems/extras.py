@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from backbone_dask.errors import InvalidSettingError
+
 
 @dataclass(frozen=True, slots=True)
 class Extras:
@@ -26,3 +30,8 @@ class Extras:
     groups: Any = None
     nonnegative: bool = False
     class_weight: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("fit_intercept", "nonnegative"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InvalidSettingError(f"{name} is {getattr(self, name)!r}; it must be True or False")

@@ -220,6 +220,7 @@ def _fitted(ready: Preparation, finding: Finding) -> Fitted:
     has_intercept = ready.task.adjusted.has_intercept
     tied, beside = ready.covariates.terms(free[1:] if has_intercept else free)
     support = Terms(ids, tuple(ready.store.names(ids)), coefficients, columns.mean)
-    model = LinearModel(support, float(free[0]) if has_intercept else 0.0, tied, beside, ready.classes)
+    intercept = float(free[0]) if has_intercept else 0.0
+    model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside)
     predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
     return Fitted(model, finding, ready.settings, ready.task.quality(np.asarray(predictor)))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
+from backbone_dask.problems.names import find_named
 from backbone_dask.problems.sparse import StructuredFit, StructuredSearch, StructuredSolvers
 from backbone_dask.protocols import ConstructSubproblems, Problem
 from backbone_dask.runtime.run import ScreenPhase
@@ -92,7 +93,7 @@ def _ids(group: Any, store: FeatureStore) -> CandidateIds:
     for each in group:
         if not isinstance(each, str) and (not isinstance(each, Integral) or isinstance(each, bool)):
             raise InvalidDataError(f"a group holds {each!r}; an id is a whole number, counted from 0")
-    ids = store.find(list(group)) if named else np.array(list(group), np.int64)
+    ids = find_named(list(group), store) if named else np.array(list(group), np.int64)
     store.require_ids(ids)
     return ids
 

@@ -59,7 +59,8 @@ class Terms:
 class LinearModel:
     """intercept + the chosen features + covariates, which are features of the table or given beside it.
 
-    `beside` holds the coefficients of covariates that are no features of the table. With two `classes`, labels as they
+    `beside` holds the coefficients of covariates that are no features of the table, `beside_names` what they are called
+    if they have names. With two `classes`, labels as they
     are in the data, the sum is the log odds of the second.
     """
 
@@ -68,6 +69,7 @@ class LinearModel:
     covariates: Terms
     beside: NDArray[np.float64]
     classes: tuple[float, ...] = ()
+    beside_names: tuple[str, ...] = ()
 
     @property
     def ids(self) -> CandidateIds:
@@ -89,6 +91,7 @@ class LinearModel:
             "intercept": self.intercept,
             "covariates": self.covariates.to_json(),
             "beside": self.beside.tolist(),
+            "beside_names": list(self.beside_names),
             "classes": list(self.classes),
         }
 
@@ -104,6 +107,7 @@ class LinearModel:
             Terms.from_json(content["covariates"]),
             np.array(content["beside"], np.float64),
             tuple(content["classes"]),
+            tuple(content.get("beside_names", ())),
         )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
+from backbone_dask.problems.covariates import beside_table
 from backbone_dask.problems.model import LinearModel, Terms
 from backbone_dask.problems.tree_model import FORMAT as TREE_FORMAT
 from backbone_dask.problems.tree_model import TreeModel
@@ -54,11 +55,25 @@ def _positions(terms: Terms | TreeModel, store: FeatureStore) -> CandidateIds:
 
 
 def _beside(model: LinearModel, covariates: Any, n_samples: int) -> NDArray[np.float64]:
-    table = np.empty((n_samples, 0)) if covariates is None else np.asarray(covariates, np.float64)
-    table = table[:, None] if table.ndim == 1 else table
+    table, names = (np.empty((n_samples, 0)), ()) if covariates is None else beside_table(covariates)
     if table.shape != (n_samples, model.beside.size):
+        called = f" ({', '.join(model.beside_names)})" if model.beside_names else ""
         raise InvalidDataError(
-            f"the model was fitted with {model.beside.size} covariates beside its table; "
-            f"give covariates of shape {(n_samples, model.beside.size)}, not {table.shape}"
+            f"the model was fitted with {model.beside.size} covariates beside its table{called}; give covariates "
+            f"(--covariate) of shape {(n_samples, model.beside.size)}, not {table.shape}"
         )
-    return table
+    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if wrong.size:
+        raise InvalidDataError(f"covariates contain NaN or infinity at sample {wrong[0]}; clean them first")
+    ordered = table[:, _order(model.beside_names, names)] if model.beside_names and names else table
+    # The bits of a product depend on how a table lies in memory.
+    return np.ascontiguousarray(ordered)
+
+
+def _order(wanted: tuple[str, ...], given: tuple[str, ...]) -> list[int]:
+    """Where the covariates of the fit are among those given."""
+    if sorted(wanted) != sorted(given):
+        raise InvalidDataError(
+            f"the model was fitted with the covariates {', '.join(wanted)}; give these, not {', '.join(given)}"
+        )
+    return [given.index(name) for name in wanted]

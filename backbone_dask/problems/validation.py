@@ -51,21 +51,23 @@ def validation_curve(
         columns = store.gather(finding.backbone)
         for point, outcome in kept.fits.items():
             error = left_out.loss(_predictor(trained, outcome.model, columns))
-            tried.setdefault(point, []).append(Trial(error, outcome.gap, outcome.termination))
+            trial = Trial(error, outcome.gap, outcome.termination, left_out.adjusted.total)
+            tried.setdefault(point, []).append(trial)
     return tuple(_grid_point(point, found) for point, found in tried.items())
 
 
 class Trial(NamedTuple):
-    """One fit of a point of the grid: its error on the samples that were left out, and how it ended."""
+    """One fit of a point of the grid: its error on the samples that were left out, how it ended, and their weight."""
 
     error: float
     gap: float
     termination: Termination
+    weight: float
 
 
 def _grid_point(point: Point, trials: list[Trial]) -> GridPoint:
-    errors, gaps, terminations = zip(*trials, strict=True)
-    return GridPoint(*point, errors, max(gaps), Termination.worst(terminations))
+    errors, gaps, terminations, weights = zip(*trials, strict=True)
+    return GridPoint(*point, errors, max(gaps), Termination.worst(terminations), weights)
 
 
 def _predictor(task: SparseTask, fit: SparseFit, backbone: Columns) -> NDArray[np.float64]:

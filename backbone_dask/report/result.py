@@ -79,14 +79,14 @@ def _recovery(fitted: Fitted | FittedTree, store: FeatureStore) -> dict[str, Any
 
 
 def _linear(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
-    model, settings = fitted.model, fitted.settings
+    model = fitted.model
     return {
         "coefficients": model.coefficients.tolist(),
         "intercept": model.intercept,
         "covariates": _covariates(model),
         "n_nonzero": fitted.n_nonzero,
         "gamma": fitted.gamma,
-        "advice": asdict(recommend(store.n_samples, store.n_features, settings.n_nonzero)),
+        "advice": asdict(recommend(store.n_samples, store.n_features, fitted.n_nonzero)),
     }
 
 
@@ -104,7 +104,7 @@ def _tree(fitted: FittedTree) -> dict[str, Any]:
 
 def _covariates(model: LinearModel) -> dict[str, Any]:
     tied = dict(zip(model.covariates.names, model.covariates.coefficients.tolist(), strict=True))
-    return {"features": tied, "beside": model.beside.tolist()}
+    return {"features": tied, "beside": model.beside.tolist(), "names": list(model.beside_names)}
 
 
 def _point(point: GridPoint | TreePoint) -> dict[str, Any]:

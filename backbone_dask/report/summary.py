@@ -42,10 +42,16 @@ def _model(result: dict[str, Any]) -> str:
     order = sorted(range(len(names)), key=lambda at: -abs(result["coefficients"][at]))
     rows = [f"| {names[at]:{width}} | {result['coefficients'][at]:>12.5g} |" for at in order]
     head = [f"| {'feature':{width}} |  coefficient |", f"| {'-' * width} | -----------: |"]
-    beside = {f"covariate {at}": value for at, value in enumerate(result["covariates"]["beside"])}
-    free = {"intercept": result["intercept"], **result["covariates"]["features"], **beside}
-    tail = [f"| {name:{width}} | {value:>12.5g} |" for name, value in free.items()]
+    free = [("intercept", result["intercept"]), *_covariates(result["covariates"])]
+    tail = [f"| {name:{width}} | {value:>12.5g} |" for name, value in free]
     return "\n".join(["## Model", "", *head, *rows, *tail])
+
+
+def _covariates(covariates: dict[str, Any]) -> list[tuple[str, float]]:
+    beside = covariates["beside"]
+    names = covariates.get("names") or [f"covariate {at}" for at in range(len(beside))]
+    free = [*covariates["features"].items(), *zip(names, beside, strict=True)]
+    return [(name.replace("|", "\\|"), value) for name, value in free]
 
 
 def _recovery(result: dict[str, Any]) -> str:

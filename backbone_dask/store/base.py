@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
-from backbone_dask.errors import InvalidDataError
+from backbone_dask.errors import InvalidDataError, UnknownFeatureError
 from backbone_dask.protocols import FeatureSource
 from backbone_dask.store.missing import label
 from backbone_dask.store.schema import MissingPolicy
@@ -135,7 +135,8 @@ class FeatureStore(ABC):
 def found(names: list[str], ids: NDArray[np.int64], location: str) -> CandidateIds:
     lost = [name for name, at in zip(names, ids, strict=True) if at < 0]
     if lost:
-        raise InvalidDataError(f"{location} lacks {len(lost)} of the model's features: {', '.join(lost[:5])}")
+        message = f"{location} lacks {len(lost)} of the model's features: {', '.join(lost[:5])}"
+        raise UnknownFeatureError(message, tuple(lost))
     return ids
 
 

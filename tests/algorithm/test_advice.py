@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from backbone_dask import recommend
@@ -43,3 +44,18 @@ def test_nonsense_is_refused(wrong):
         recommend(*wrong)
     with pytest.raises(InvalidSettingError, match="subproblem_fraction"):
         recommend(10, 10, 1, subproblem_fraction=0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ((1.5, 10, 1), "n_samples is 1.5; it must be a whole number"),
+        ((10, 10.5, 1), "n_features is 10.5; it must be a whole number"),
+        ((100, 10, 11), "n_nonzero is 11, but n_features is only 10"),
+        ((10, 100, 11), "n_nonzero is 11, but n_samples is only 10"),
+    ],
+)
+def test_shapes_that_no_data_have_are_refused(wrong, complaint):
+    with pytest.raises(InvalidSettingError, match=complaint):
+        recommend(*wrong)
+    assert recommend(np.int64(10), np.int32(10), np.int8(10)).screen_size == 10

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from backbone_dask import BackboneClassifier, BackboneRegressor
+from backbone_dask import BackboneClassifier, BackboneRegressor, recommend
 from backbone_dask.problems import linear
 from backbone_dask.store import MemoryStore, write_store
 from backbone_dask.values import Termination
@@ -70,7 +70,11 @@ def test_weights_and_covariates_of_the_store(shell, table):
     assert result["coefficients"] == model.coefficients_.tolist()
     assert result["covariates"]["beside"] == model.model_.beside.tolist()
     assert result["covariates"]["beside"][0] == pytest.approx(0.5, abs=0.05)
-    assert "covariates beside its table" in shell.refused("predict", "run", "s.zarr", "--out", "p.csv")
+    assert "| age " in (shell.folder / "run" / "report.md").read_text()
+    assert "covariate 0" not in (shell.folder / "run" / "report.md").read_text()
+    refusal = shell.refused("predict", "run", "s.zarr", "--out", "p.csv")
+    assert "covariates beside its table (age)" in refusal
+    assert "--covariate" in refusal
     shell.ok("predict", "run", "s.zarr", "--covariate", "age", "--out", "p.csv")
 
 
@@ -91,6 +95,7 @@ def test_the_size_is_chosen_and_a_killed_choice_goes_on(shell, table):
     assert len(result["validation"]) == 15
     assert len(result["validation"][0]["errors"]) == 3
     assert "Chosen: 3 features" in (shell.folder / "run" / "report.md").read_text()
+    assert result["advice"] == asdict(recommend(N, P, 3))
     (shell.folder / "run" / "result.json").unlink()
     again = shell.json(*asked, "--validation", 3, "--out", "run", "--resume")
     assert again["validation"] == result["validation"]

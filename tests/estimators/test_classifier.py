@@ -152,6 +152,20 @@ def test_the_size_is_chosen(table, validation):
     assert model.support_.tolist() == TRUTH
 
 
+def test_what_was_chosen_is_kept_for_every_model(table):
+    X, y, odds = table
+    model = BackboneClassifier([1, 4], gamma=0.1, validation="ebic").fit(X, y)
+    assert model.n_nonzero_ == (4,)
+    assert model.gamma_ == (0.1,)
+    assert model.gap_ == (model.fits_[0].finding.outcome.gap,)
+    assert [point.n_nonzero for point in model.validation_curve_[0]] == [1, 4]
+    several = BackboneClassifier(1).fit(X[:, :60], np.digitize(odds, [-2, 2]))
+    assert several.n_nonzero_ == (1, 1, 1)
+    assert several.gamma_ == (N**-0.5,) * 3
+    assert max(several.gap_) <= 1e-4
+    assert several.validation_curve_ == ((), (), ())
+
+
 PAIRS = [[3, 50], [100, 101], [200, 201], [400, 7]]
 
 
@@ -231,6 +245,10 @@ def test_bad_input_is_named(table):
     X, y, _ = table
     with pytest.raises(InvalidDataError, match=r"one class only \(no\)"):
         BackboneClassifier(2).fit(X, np.full(N, "no"))
+    with pytest.raises(InvalidDataError, match="only class yes has samples of positive weight"):
+        BackboneClassifier(2).fit(X, y, sample_weight=y == "yes")
+    with pytest.raises(InvalidDataError, match="class 2 has no sample of positive weight; leave its samples out"):
+        BackboneClassifier(2).fit(X, np.arange(N) % 3, sample_weight=np.arange(N) % 3 < 2)
     with pytest.raises(ValueError, match="Unknown label type"):
         BackboneClassifier(2).fit(X, np.random.default_rng(0).normal(size=N))
     with pytest.raises(InvalidSettingError, match="regression"):

@@ -26,7 +26,7 @@ def ready(y, **extras):
     ("y", "weights", "complaint"),
     [
         (np.arange(N) % 2, np.arange(N) % 2, "only class 1 has samples of positive weight"),
-        (np.ones(N), None, "one class only"),
+        (np.ones(N), None, "y holds one class only"),
     ],
 )
 def test_one_class_is_refused_before_anything_starts(y, weights, complaint):

@@ -94,6 +94,20 @@ def test_dask_chooses_the_same(table):
     np.testing.assert_array_equal(found.coef_, expected.coef_)
 
 
+def test_the_error_of_folds_is_that_of_all_samples_together(table):
+    """The literal version: predict every sample by the model that has not seen it, then average by weight."""
+    X, y = table
+    weights = np.random.default_rng(3).exponential(size=N) ** 2
+    model = BackboneRegressor([1, 3], gamma=0.1, validation=3).fit(X, y, sample_weight=weights)
+    left_out = np.empty(N)
+    for training in trainings(3):
+        one = BackboneRegressor(3, gamma=0.1).fit(X, y, sample_weight=weights * training)
+        left_out[~training] = one.predict(X)[~training]
+    point = model.validation_curve_[1]
+    assert point.error == pytest.approx(np.average((y - left_out) ** 2, weights=weights), rel=1e-6)
+    assert point.error != pytest.approx(np.mean(point.errors), rel=1e-3)
+
+
 @pytest.mark.parametrize("validation", [3, "ebic"])
 def test_a_point_says_what_ended_its_fits(table, validation, monkeypatch):
     """A solver whose second fit of two features runs out of time, and whose fits of four out of rounds."""
