@@ -138,23 +138,29 @@ class GridPoint:
 
     @property
     def error(self) -> float:
-        """The mean over the validation sets, each by the weight of its samples; equal ones if none are given."""
-        weights = self.weights or (1.0,) * len(self.errors)
-        return sum(weight * error for weight, error in zip(weights, self.errors, strict=True)) / sum(weights)
+        return mean_error(self.errors, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
 class TreePoint:
-    """One way to limit a tree that was tried: its error on each validation set."""
+    """One way to limit a tree that was tried: its error on each validation set, and the worst end of its searches."""
 
     depth: int
     min_bucket: float
     complexity: float
     errors: tuple[float, ...]
+    termination: Termination = Termination.ROUND_LIMIT
+    weights: tuple[float, ...] = ()
 
     @property
     def error(self) -> float:
-        return sum(self.errors) / len(self.errors)
+        return mean_error(self.errors, self.weights)
+
+
+def mean_error(errors: tuple[float, ...], weights: tuple[float, ...]) -> float:
+    """The mean over validation sets, each by the weight of its samples; equal ones if none are given."""
+    weights = weights or (1.0,) * len(errors)
+    return sum(weight * error for weight, error in zip(weights, errors, strict=True)) / sum(weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from backbone_dask.tree_settings import ResolvedTreeSettings
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
-from backbone_dask.values import Mask, Outcome, TreePoint
+from backbone_dask.values import Mask, Outcome, Termination, TreePoint
 
 LEAST_SECONDS = 1.0
 _SPLITS = 11
@@ -52,13 +52,13 @@ class KeptTrees:
     goals: tuple[Goal, ...]
     n_parts: int
     seconds: float
-    trees: dict[Goal, Tree] = field(default_factory=dict)
+    outcomes: dict[Goal, Outcome[Tree]] = field(default_factory=dict)
 
     def __call__(self, work: Reduction) -> Reduced:
         fit = fit_of(work)
         firsts = [fit.at(goal).split(self.n_parts)[0] for goal in self.goals]
         outcomes = solved(work, self.store, firsts, self.seconds)
-        self.trees = {goal: outcome.model for goal, outcome in zip(self.goals, outcomes, strict=True)}
+        self.outcomes = dict(zip(self.goals, outcomes, strict=True))
         return outcomes[0], ()
 
 
@@ -94,18 +94,30 @@ def validation_curve(
 
     A sample that is left out has weight 0, so that no phase learns from it.
     """
-    errors: dict[Goal, list[float]] = {goal: [] for goal in goals(settings)}
+    tried: dict[Goal, list[Trial]] = {goal: [] for goal in goals(settings)}
     for at, training in enumerate(trainings):
-        kept = KeptTrees(store, tuple(errors), settings.n_starts, settings.time_limit / len(trainings))
+        kept = KeptTrees(store, tuple(tried), settings.n_starts, settings.time_limit / len(trainings))
         finding = run(_trained(task, training), kept, f"validation-{at}")
         values = tree_values(store.gather(finding.backbone))
         left_out = task.labels.weighted(np.where(training, 0.0, task.labels.weights))
-        for goal, tree in kept.trees.items():
-            wrong = tree.choices[tree.leaves(values)] != left_out.classes
-            errors[goal].append(float(left_out.weights @ wrong / left_out.total))
-    return tuple(
-        TreePoint(goal.depth, goal.min_bucket, goal.complexity, tuple(found)) for goal, found in errors.items()
-    )
+        for goal, outcome in kept.outcomes.items():
+            wrong = outcome.model.choices[outcome.model.leaves(values)] != left_out.classes
+            error = float(left_out.weights @ wrong / left_out.total)
+            tried[goal].append(Trial(error, outcome.termination, left_out.total))
+    return tuple(_point(goal, trials) for goal, trials in tried.items())
+
+
+class Trial(NamedTuple):
+    """A tree on one validation set: its error there, what ended the search for it, and the weight of the set."""
+
+    error: float
+    termination: Termination
+    weight: float
+
+
+def _point(goal: Goal, trials: list[Trial]) -> TreePoint:
+    errors, terminations, weights = zip(*trials, strict=True)
+    return TreePoint(goal.depth, goal.min_bucket, goal.complexity, errors, Termination.worst(terminations), weights)
 
 
 def draw_trainings(labels: Labels, validation: float | int, seed: int) -> list[Mask]:

@@ -31,4 +31,8 @@ def tree_validation(result: dict[str, Any]) -> str:
         f"Chosen: depth {chosen['depth']}, leaves of at least {chosen['min_bucket']:g}, "
         f"complexity {chosen['complexity']:.3g}"
     )
-    return "\n".join(["## Validation", "", *head, *rows, "", f"{said}; {len(points)} were tried."])
+    cut = sum(point["termination"] == "time_limit" for point in points)
+    warned = (
+        [f"A time limit cut the search for {cut} of them: on another machine the choice may differ."] if cut else []
+    )
+    return "\n".join(["## Validation", "", *head, *rows, "", f"{said}; {len(points)} were tried.", *warned])
