@@ -1,0 +1,160 @@
+"""What the moves of the local search leave: no single change of a node helps, tried by loops over all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from backbone_dask.exact.tree_moves import lifted, plant, reaching, settle, size_below, sweep
+from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.testing.tree_cases import draw_case
+from backbone_dask.trees.goal import Goal
+from backbone_dask.trees.growth import coded, empty_heap, grow, grow_heap
+from backbone_dask.trees.pruning import pruned_at
+from backbone_dask.trees.surgery import replaced
+from backbone_dask.trees.tree import from_heap
+
+ROUNDING = 1e-7
+
+
+def draw_heap(rng, depth=3, rows=4):
+    size = 2 ** (depth + 1) - 1
+    features = np.where(rng.random(size) < 0.7, rng.integers(0, rows, size), -1)
+    features[size // 2 :] = -1
+    for node in range(1, size):
+        features[node] = -1 if features[(node - 1) // 2] < 0 else features[node]
+    return features, rng.integers(0, 4, size)
+
+
+def come_to_rest(seed):
+    """A case, and the tree that the search came to from one of its starts."""
+    case = draw_case(seed, depth=2 + seed % 2, weights=("equal", "whole", "any")[seed % 3])
+    found, done = TreeSearch((seed % 3,), 2, seed).trees(case.table, case.labels, case.goal, deadline=np.inf)
+    assert done
+    return case, found[0].tree
+
+
+def through(tree, codes, node):
+    """Samples that come through a node: those whose walk from it ends where their own walk does."""
+    below = {node}
+    for split in np.flatnonzero(tree.is_split):
+        below |= {int(tree.left[split]), int(tree.right[split])} if int(split) in below else set()
+    return np.flatnonzero(np.isin(tree.leaves(codes), list(below)))
+
+
+def every_split(case, here):
+    for row in case.table.codes:
+        for cut in range(case.table.n_bins - 1):
+            yield row[here] <= cut
+
+
+def test_no_other_split_between_the_same_children_is_better():
+    for seed in range(60):
+        case, tree = come_to_rest(seed)
+        codes, labels = case.table.codes, case.labels
+        for node in np.flatnonzero(tree.is_split):
+            here = through(tree, codes, int(node))
+            ends = [tree.leaves(codes, int(child))[here] for child in (tree.left[node], tree.right[node])]
+            wrong = [labels.weights[here] * (tree.choices[each] != labels.classes[here]) for each in ends]
+            now = labels.weights[here] @ (tree.choices[tree.leaves(codes)[here]] != labels.classes[here])
+            for left in every_split(case, here):
+                if filled(np.where(left, ends[0], ends[1]), set(ends[0]) | set(ends[1]), labels, here, case.goal):
+                    assert np.where(left, wrong[0], wrong[1]).sum() >= now - ROUNDING
+
+
+def filled(ends, leaves, labels, here, goal):
+    """Whether every leaf has some weight, and enough of it."""
+    weights = [labels.weights[here][ends == leaf].sum() for leaf in leaves]
+    return min(weights) > max(goal.min_bucket - ROUNDING, 0)
+
+
+def test_no_stump_is_better_than_the_subtree_in_its_place():
+    for seed in range(60):
+        case, tree = come_to_rest(seed)
+        codes, labels, goal = case.table.codes, case.labels, case.goal
+        for node in np.flatnonzero(tree.depths < goal.depth):
+            here = through(tree, codes, int(node))
+            inside = {int(each) for each in tree.leaves(codes)[here]}
+            now = tree.mistakes[list(inside)].sum() / labels.total + goal.complexity * (len(inside) - 1)
+            for left in every_split(case, here):
+                sides = [labels.take(here[left]).counts, labels.take(here[~left]).counts]
+                if min(side.sum() for side in sides) > max(goal.min_bucket - ROUNDING, 0):
+                    stump = sum(side.sum() - side.max() for side in sides) / labels.total + goal.complexity
+                    assert stump >= now - ROUNDING
+
+
+def test_no_child_is_better_in_its_parents_place():
+    for seed in range(60):
+        case, tree = come_to_rest(seed)
+        for node in np.flatnonzero(tree.is_split):
+            for child in (tree.left[node], tree.right[node]):
+                other = replaced(tree, int(node), int(child)).filled(case.table.codes, case.labels)
+                if case.goal.allows(other):
+                    assert case.goal.objective(other) >= case.goal.objective(tree) - ROUNDING
+
+
+@pytest.mark.parametrize("complexity", [0.0, 0.01, 0.05, 0.2])
+def test_settling_is_pruning_for_the_price(complexity):
+    for seed in range(40):
+        case = draw_case(seed, depth=3, weights="whole")
+        codes, labels = case.table.codes, case.labels
+        grown = grow(codes, labels, n_bins=case.table.n_bins, depth=3, min_bucket=0.0)
+        best = grown.pruned(pruned_at(grown, grown.is_split, complexity))
+        data, (features, cuts) = coded(codes, labels, case.table.n_bins, 0.0), empty_heap(3)
+        present = np.flatnonzero(labels.weights > 0)
+        grow_heap(data, np.arange(len(codes)), present, features, cuts)
+        cost, choices = settle(data, present, complexity * labels.total, features, cuts)
+        tree = from_heap(features, cuts, codes, labels)
+        assert cost / labels.total == pytest.approx(Goal(3, 0.0, complexity).objective(best), abs=1e-12)
+        assert tree.n_splits == best.n_splits
+        assert choices[0] == tree.choices[0]
+
+
+def test_a_sweep_says_whether_it_improved_anything_and_never_makes_it_worse():
+    improved = 0
+    for seed in range(60):
+        case = draw_case(seed, depth=3)
+        data = coded(case.table.codes, case.labels, case.table.n_bins, case.goal.min_bucket)
+        rng, here = np.random.default_rng(seed), np.flatnonzero(case.labels.weights > 0)
+        features, cuts = draw_heap(rng, rows=len(case.table.codes))
+        price = case.goal.complexity * case.labels.total
+        before, _ = settle(data, here, price, features, cuts)
+        said = sweep(data, price, 3, rng.permutation(features.size), features, cuts)
+        after, _ = settle(data, here, price, features, cuts)
+        assert said == (after < before - 1e-12)
+        assert after <= before
+        improved += said
+    assert improved >= 20
+
+
+def test_samples_reach_a_node_by_the_splits_above_it():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        features, cuts = draw_heap(rng)
+        codes = rng.integers(0, 5, (4, 30)).astype(np.uint8)
+        for node in range(features.size):
+            if node and features[(node - 1) // 2] < 0:
+                continue
+            expected = []
+            for i in range(30):
+                at = 0
+                while at < node and features[at] >= 0:
+                    at = 2 * at + 1 + (codes[features[at], i] > cuts[at])
+                    if at == node:
+                        break
+                expected += [i] if at == node else []
+            assert reaching(codes, features, cuts, node).tolist() == expected
+
+
+def test_a_subtree_that_is_lifted_and_planted_again_is_where_it_was():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        features, cuts = draw_heap(rng)
+        for node in range(features.size):
+            size = size_below(features.size, node)
+            assert size == 2 ** (4 - int(np.log2(node + 1))) - 1
+            own_f, own_c = lifted(features, cuts, node, size)
+            after_f, after_c = features.copy(), cuts.copy()
+            plant(after_f, after_c, node, own_f, own_c)
+            np.testing.assert_array_equal(after_f, features)
+            np.testing.assert_array_equal(after_c[features >= 0], cuts[features >= 0])
