@@ -183,6 +183,8 @@ _WHOLE = (*_COUNTS, "pricing_rounds", "depth", "screen_size", "subproblem_depth"
 def _plain(name: str, value: Any) -> Any:
     """Python numbers and words, whatever kind they were; refuses what the setting cannot be."""
     value = value.item() if getattr(value, "ndim", None) == 0 else value
+    if name == "sampling" and not isinstance(value, str):
+        raise InvalidSettingError(f"sampling is {value!r}; it must be a name")
     if name == "sampling" or (value is None and name in _OPTIONAL):
         return value
     words = _CHOICES.get(name, (_WORDS[name],) if name in _WORDS else ())

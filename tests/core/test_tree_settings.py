@@ -55,6 +55,8 @@ def resolved(n_samples=500, n_features=3000, **settings):
         ("screen", "correlation", "use 'none', 'entropy', 'logistic', 'svm'"),
         ("screen", None, "use 'none', 'entropy', 'logistic', 'svm'"),
         ("screen", ["svm"], "use 'none', 'entropy', 'logistic', 'svm'"),
+        ("sampling", None, "it must be a name"),
+        ("sampling", ["uniform"], "it must be a name"),
         ("screen_size", 0, "it must be at least 1"),
         ("subproblem_fraction", 0.0, "it must be in (0, 1]"),
         ("subproblem_fraction", 1.5, "it must be in (0, 1]"),
