@@ -7,7 +7,7 @@ import pytest
 
 from backbone_dask.exact.tree_moves import lifted, plant, reaching, settle, size_below, sweep
 from backbone_dask.exact.tree_search import TreeSearch
-from backbone_dask.testing.tree_cases import TreeCase, draw_case
+from backbone_dask.testing.tree_cases import TreeCase, draw_case, labels_of
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.growth import coded, empty_heap, grow, grow_heap
 from backbone_dask.trees.labels import Labels
@@ -62,7 +62,7 @@ def every_split(case, here):
 
 
 def test_no_other_split_between_the_same_children_is_better():
-    for seed in range(60):
+    for seed in range(240):
         case, tree = come_to_rest(seed)
         codes, labels = case.table.codes, case.labels
         for node in np.flatnonzero(tree.is_split):
@@ -109,6 +109,20 @@ def test_no_child_is_better_in_its_parents_place():
                 other = replaced(tree, int(node), int(child)).filled(case.table.codes, case.labels)
                 if case.goal.allows(other):
                     assert case.goal.objective(other) >= case.goal.objective(tree) - ROUNDING
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_a_child_takes_the_place_of_a_split_that_is_not_needed(side):
+    """Exclusive or below a split that helps nobody: no stump and no greedy tree finds it again."""
+    grid = np.array([[0, 0, 1, 1] * 8, [0, 1, 0, 1] * 8, [0] * 4 + [1] * 28], np.uint8)
+    if side == 1:
+        grid[2] = 1 - grid[2]
+    data = coded(grid, labels_of(grid[0] != grid[1]), 2, 1.0)
+    features, cuts = empty_heap(3)
+    features[0] = 2
+    plant(features, cuts, side, np.array([0, 1, 1, -1, -1, -1, -1]), np.zeros(7, np.int64))
+    assert sweep(data, 0.5, 1, np.array([0]), features, cuts)
+    assert features.tolist() == [0, 1, 1] + [-1] * 12
 
 
 @pytest.mark.parametrize("complexity", [0.0, 0.01, 0.05, 0.2])

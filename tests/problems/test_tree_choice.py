@@ -107,6 +107,7 @@ def test_what_cannot_be_fitted_is_refused_with_one_sentence(table):
     X, y = table
     refused(r"y holds one class only \(0\)", X, np.zeros(180, int))
     refused("y holds one class only", X, y, sample_weight=(y == 0).astype(float))
+    refused("y holds one class only", X, y, sample_weight=(y == 0).astype(float), screen="none", **ONE_GOAL)
     refused("all 4 features are constant; there is nothing to fit", np.ones((180, 4)), y)
     refused("all 4 features are constant", np.ones((180, 4)), y, screen="none")
     refused("a logistic screen takes two classes", X, y, screen="logistic")

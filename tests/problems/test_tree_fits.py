@@ -91,6 +91,18 @@ def table():
     return X, ((X[:, 7] > -0.5) & (X[:, 100] > -0.6)).astype(int)
 
 
+def test_the_best_of_all_starts_is_kept():
+    """On noise, starts come to different ends; each is a part that a worker solves."""
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng([5, seed])
+        X, y = rng.normal(size=(150, 30)), rng.integers(0, 2, 150)
+        settings = {"min_bucket": 1, "complexity": 0.002, "search_width": 1, "n_subproblems": 4}
+        found += [[BackboneTreeClassifier(4, n_starts=n, **settings).fit(X, y).objective_ for n in (1, 4)]]
+    assert all(many <= one + 0.002 for one, many in found)
+    assert sum(many < one - 0.01 for one, many in found) >= 2
+
+
 @pytest.mark.parametrize("screen", ["none", "entropy", "logistic", "svm"])
 def test_every_screen(table, screen):
     X, y = table
