@@ -105,10 +105,7 @@ class TreeSettings:
                 _outside(self.subproblem_depth, 1, MOST_DEPTH),
                 f"subproblem_depth is {self.subproblem_depth}; use 1 to {MOST_DEPTH}",
             ),
-            (
-                _outside(self.min_bucket, 0, math.inf),
-                f"min_bucket is {self.min_bucket}; it must be finite and not negative",
-            ),
+            (_outside(self.min_bucket, 0, math.inf), f"min_bucket is {self.min_bucket}; use a finite weight >= 0"),
             (_outside(self.complexity, 0, 1), f"complexity is {self.complexity}; it must be in [0, 1]"),
             (_outside(self.n_thresholds, 1, MOST_THRESHOLDS), f"n_thresholds is {self.n_thresholds}; use 1 to 255"),
             (
