@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -113,16 +115,30 @@ def test_no_child_is_better_in_its_parents_place():
 
 @pytest.mark.parametrize("side", [1, 2])
 def test_a_child_takes_the_place_of_a_split_that_is_not_needed(side):
-    """Exclusive or below a split that helps nobody: no stump and no greedy tree finds it again."""
-    grid = np.array([[0, 0, 1, 1] * 8, [0, 1, 0, 1] * 8, [0] * 4 + [1] * 28], np.uint8)
-    if side == 1:
-        grid[2] = 1 - grid[2]
-    data = coded(grid, labels_of(grid[0] != grid[1]), 2, 1.0)
-    features, cuts = empty_heap(3)
-    features[0] = 2
-    plant(features, cuts, side, np.array([0, 1, 1, -1, -1, -1, -1]), np.zeros(7, np.int64))
+    """The parity of three rows below a split that helps nobody: no greedy tree finds it again."""
+    parity = np.array(list(product([0, 1], repeat=3)) * 4).T
+    grid = np.vstack([parity, np.repeat([2 - side, side - 1], [8, 24])]).astype(np.uint8)
+    data = coded(grid, labels_of(parity.sum(axis=0) % 2), 2, 1.0)
+    features, cuts = empty_heap(4)
+    features[0] = 3
+    below = np.array([0, 1, 1, 2, 2, 2, 2] + [-1] * 8)
+    plant(features, cuts, side, below.copy(), np.zeros(15, np.int64))
     assert sweep(data, 0.5, 1, np.array([0]), features, cuts)
-    assert features.tolist() == [0, 1, 1] + [-1] * 12
+    assert features.tolist() == [*below, *[-1] * 16]
+
+
+def test_a_better_split_whose_bucket_is_too_small_does_not_hide_the_next_best():
+    """Row 3 marks 5 samples for the left leaf, row 4 the right 3 and one more, row 5 the right 3 alone: too few."""
+    parity = np.array(list(product([0, 1], repeat=3)) * 9).T
+    even = np.flatnonzero(parity.sum(axis=0) % 2 == 0)
+    marks = [~np.isin(np.arange(72), even[:size]) for size in (5, 4, 3)]
+    classes = np.where(marks[2], parity.sum(axis=0) % 2, 1)
+    data = coded(np.vstack([parity, *marks]).astype(np.uint8), labels_of(classes), 2, 4.0)
+    features, cuts = empty_heap(4)
+    features[0] = 3
+    plant(features, cuts, 2, np.array([0, 1, 1, 2, 2, 2, 2] + [-1] * 8), np.zeros(15, np.int64))
+    assert sweep(data, 0.1, 1, np.array([0]), features, cuts)
+    assert features[:3].tolist() == [4, -1, 0]
 
 
 @pytest.mark.parametrize("complexity", [0.0, 0.01, 0.05, 0.2])
