@@ -113,10 +113,7 @@ class TreeSettings:
                 _outside(self.subproblem_depth, 1, MOST_DEPTH),
                 f"subproblem_depth is {self.subproblem_depth}; use 1 to {MOST_DEPTH}",
             ),
-            (
-                _outside(self.min_bucket, 0, math.inf),
-                f"min_bucket is {self.min_bucket}; it must be finite and not negative",
-            ),
+            (_outside(self.min_bucket, 0, math.inf), f"min_bucket is {self.min_bucket}; use a finite weight >= 0"),
             (_outside(self.complexity, 0, 1), f"complexity is {self.complexity}; it must be in [0, 1]"),
             (_outside(self.n_thresholds, 1, MOST_THRESHOLDS), f"n_thresholds is {self.n_thresholds}; use 1 to 255"),
             (hyperplanes, f"split_features is {self.split_features}; hyperplane splits need exact='local-search'"),
@@ -185,6 +182,8 @@ _WHOLE = (*_COUNTS, "pricing_rounds", "depth", "screen_size", "subproblem_depth"
 def _plain(name: str, value: Any) -> Any:
     """Python numbers and words, whatever kind they were; refuses what the setting cannot be."""
     value = value.item() if getattr(value, "ndim", None) == 0 else value
+    if name == "sampling" and not isinstance(value, str):
+        raise InvalidSettingError(f"sampling is {value!r}; it must be a name")
     if name == "sampling" or (value is None and name in _OPTIONAL):
         return value
     words = _CHOICES.get(name, (_WORDS[name],) if name in _WORDS else ())

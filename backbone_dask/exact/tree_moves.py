@@ -140,8 +140,8 @@ def settle(data, here, price, features, cuts):  # type: ignore[no-untyped-def]
         if features[node] < 0:
             continue
         split = price + costs[2 * node + 1] + costs[2 * node + 2]
-        smaller = min(sums[2 * node + 1].sum(), sums[2 * node + 2].sum())
-        if smaller < data.min_bucket or smaller <= 0 or split >= costs[node]:
+        full = _full(sums[2 * node + 1].sum(), sums[2 * node + 2].sum(), data.min_bucket)
+        if not full or split >= costs[node]:
             features[node] = -1
         else:
             costs[node] = split
@@ -171,31 +171,31 @@ def _changed(kind, data, here, labels, features, cuts):  # type: ignore[no-untyp
 
 @numba.njit(cache=True, nogil=True)
 def _best_between(data, here, labels, features, cuts):  # type: ignore[no-untyped-def]
-    """The split that sends the fewest samples to a child that gets them wrong, with the children as they are."""
-    some, rise = np.empty(here.size, np.int64), np.empty(here.size)
-    size = 0
-    for i in here:
-        left = labels[_leaf(data.codes, features, cuts, 1, i)] != data.classes[i]
-        right = labels[_leaf(data.codes, features, cuts, 2, i)] != data.classes[i]
-        if left != right:
-            some[size], rise[size] = i, data.tallies[i] if left else -data.tallies[i]
-            size += 1
-    cells, best, row_found, cut_found = np.empty(data.n_bins), np.inf, -1, -1
+    """The split into full buckets that sends the fewest samples to a child that gets them wrong, as children are."""
+    rises = np.zeros(here.size)
+    for at in range(here.size):
+        left = labels[_leaf(data.codes, features, cuts, 1, here[at])] != data.classes[here[at]]
+        right = labels[_leaf(data.codes, features, cuts, 2, here[at])] != data.classes[here[at]]
+        rises[at] = data.tallies[here[at]] * (np.int64(left) - np.int64(right))
+    whole, cells = _totals(data, here).sum(), np.empty((data.n_bins, 2))
+    best, row_found, cut_found = np.inf, -1, -1
     for row in range(data.codes.shape[0]):
         cells[:] = 0.0
-        for at in range(size):
-            cells[data.codes[row, some[at]]] += rise[at]
-        cost = 0.0
+        for at in range(here.size):
+            code = data.codes[row, here[at]]
+            cells[code, 0] += rises[at]
+            cells[code, 1] += data.tallies[here[at]]
+        cost, under = 0.0, 0.0
         for cut in range(data.n_bins - 1):
-            cost += cells[cut]
-            if cost < best - LEAST_FALL:
+            cost, under = cost + cells[cut, 0], under + cells[cut, 1]
+            if cost < best - LEAST_FALL and _full(under, whole - under, data.min_bucket):
                 best, row_found, cut_found = cost, row, cut
     return row_found, cut_found
 
 
 @numba.njit(cache=True, nogil=True)
 def _best_stump(data, here):  # type: ignore[no-untyped-def]
-    """The split into two leaves with the fewest mistakes."""
+    """The split into two leaves, full buckets both, with the fewest mistakes."""
     totals = _totals(data, here)
     cells, below = np.empty((data.n_bins, data.n_classes)), np.empty(data.n_classes)
     best, row_found, cut_found = totals.max(), -1, -1
@@ -209,9 +209,15 @@ def _best_stump(data, here):  # type: ignore[no-untyped-def]
             for k in range(data.n_classes):
                 below[k] += cells[cut, k]
                 left, right = max(left, below[k]), max(right, totals[k] - below[k])
-            if left + right > best + LEAST_FALL:
+            if left + right > best + LEAST_FALL and _full(below.sum(), (totals - below).sum(), data.min_bucket):
                 best, row_found, cut_found = left + right, row, cut
     return row_found, cut_found
+
+
+@numba.njit(cache=True, nogil=True)
+def _full(left, right, min_bucket):  # type: ignore[no-untyped-def]
+    """Whether both sides of a split have enough weight."""
+    return min(left, right) >= min_bucket and min(left, right) > 0
 
 
 @numba.njit(cache=True, nogil=True)

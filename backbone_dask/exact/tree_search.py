@@ -93,7 +93,7 @@ class _Search:
     def _start(self, start: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         features, cuts = empty_heap(self.goal.depth)
         rows, samples = np.arange(self.table.codes.shape[0]), self._present
-        if start > 0:
+        if start > 0 and rows.size:
             rows = np.sort(rng.choice(rows, max(1, round(_START_FEATURES * rows.size)), replace=False))
             samples = np.sort(rng.choice(samples, max(1, round(_START_SAMPLES * samples.size))))
         grow_heap(self._data, rows, samples, features, cuts)

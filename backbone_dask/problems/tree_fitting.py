@@ -73,9 +73,9 @@ def prepare_tree(
     store: FeatureStore, y: Target, settings: TreeSettings, *, sample_weight: Any = None
 ) -> TreePreparation:
     """Check target, weights and settings against the data; raises before anything is started or written."""
-    samplings[settings.sampling]
     weights = adjustment(store.n_samples, sample_weight=sample_weight).weights
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features)
+    samplings[resolved.sampling]
     target = checked_target(y, store.n_samples)
     checked_classes(target[weights > 0])
     labels, codes = np.unique(target, return_inverse=True)

@@ -154,20 +154,22 @@ def test_a_bare_tree_predicts_the_same_for_everyone():
     np.testing.assert_allclose(tree_shares(bare_model(), MemoryStore(np.zeros((3, 2)))), [[0.75, 0.25]] * 3)
 
 
-def test_importances_are_shares_of_the_fall_of_the_impurity():
-    def gini(counts):
-        counts = np.array(counts)
-        return counts.sum() - (counts**2).sum() / counts.sum()
+def gini(counts):
+    counts = np.array(counts, float)
+    return counts.sum() - (counts**2).sum() / counts.sum()
 
+
+def test_importances_are_shares_of_the_fall_of_the_impurity():
     age = gini([5, 5, 2]) - gini([5, 1, 2]) - gini([0, 4, 0])
     income = gini([5, 1, 2]) - gini([5, 1, 0]) - gini([0, 0, 2])
     np.testing.assert_allclose(small_model().importances(), np.array([income, age]) / (income + age))
 
 
-def test_importances_sum_to_one_and_a_hyperplane_shares_its_own():
-    importances = hyperplane_model().importances()
-    assert importances.sum() == pytest.approx(1)
-    assert importances[0] == importances[2] > 0
+def test_the_features_of_a_hyperplane_share_its_importance():
+    first, second = gini([6.5, 4]) - gini([2.5, 4]), gini([2.5, 4])
+    expected = np.array([first / 2, second, first / 2]) / (first + second)
+    np.testing.assert_allclose(hyperplane_model().importances(), expected)
+    assert expected.sum() == pytest.approx(1)
     assert bare_model().importances().size == 0
 
 
