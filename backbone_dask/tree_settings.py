@@ -75,13 +75,16 @@ class TreeSettings:
     time_limit: float = 300.0
     seed: int = 0
 
-    def resolve(self, *, n_samples: int, n_features: int) -> ResolvedTreeSettings:
-        """The same settings with every choice made for data of this shape; raises InvalidSettingError."""
+    def resolve(self, *, n_samples: int, n_features: int, mean_weight: float = 1.0) -> ResolvedTreeSettings:
+        """The same settings with every choice made for data of this shape; raises InvalidSettingError.
+
+        Buckets that are left to the data count samples of `mean_weight`.
+        """
         plain = TreeSettings(**{name: _plain(name, value) for name, value in asdict(self).items()})
         plain._check(n_samples)
-        return plain._resolved(n_samples, n_features)
+        return plain._resolved(n_samples, n_features, mean_weight)
 
-    def _resolved(self, n_samples: int, n_features: int) -> ResolvedTreeSettings:
+    def _resolved(self, n_samples: int, n_features: int, mean_weight: float) -> ResolvedTreeSettings:
         depths = _listed(self.depth)
         wanted = max(SCREENED_PER_SAMPLE * n_samples, SMALLEST_SCREEN) if self.screen_size is None else self.screen_size
         shared = {name: value for name, value in asdict(self).items() if name in ResolvedTreeSettings.__slots__}
@@ -89,7 +92,7 @@ class TreeSettings:
             **shared
             | {
                 "depths": depths,
-                "min_buckets": _buckets(self.min_bucket, n_samples),
+                "min_buckets": _buckets(self.min_bucket, n_samples, mean_weight),
                 "complexities": _complexities(self.complexity, n_samples),
                 "subproblem_depths": _subproblem_depths(self.subproblem_depth, depths[-1]),
                 "screen_size": n_features if self.screen == "none" else min(wanted, n_features),
@@ -217,10 +220,10 @@ def _outside(value: Any, least: float, most: float) -> bool:
     return any(not least <= each <= most or math.isinf(each) for each in _listed(value))
 
 
-def _buckets(value: Any, n_samples: int) -> tuple[float, ...]:
+def _buckets(value: Any, n_samples: int, mean_weight: float) -> tuple[float, ...]:
     """The given ones; "auto" leaves out those that more than a few leaves could not fill."""
     if isinstance(value, str):
-        return tuple(bucket for bucket in AUTO_BUCKETS if bucket == 1 or 20 * bucket <= n_samples)
+        return tuple(mean_weight * bucket for bucket in AUTO_BUCKETS if bucket == 1 or 20 * bucket <= n_samples)
     return tuple(float(each) for each in _listed(value))
 
 

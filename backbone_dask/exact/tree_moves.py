@@ -92,11 +92,11 @@ def _promising(data, here, width):  # type: ignore[no-untyped-def]
     """The rows with the best splits by Gini impurity, at most `width`, and their cuts."""
     totals = _totals(data, here)
     scores, found = np.empty(data.codes.shape[0]), np.empty(data.codes.shape[0], np.int64)
-    cells = np.empty((data.n_bins, data.n_classes), data.tallies.dtype)
+    cells = np.empty((data.n_bins, data.n_classes))
     for row in range(data.codes.shape[0]):
         cells[:] = 0
         for i in here:
-            cells[data.codes[row, i], data.classes[i]] += data.tallies[i]
+            cells[data.codes[row, i], data.classes[i]] += data.weights[i]
         scores[row], found[row] = best_cut(cells, totals, data.min_bucket, 0.0)
     best = np.argsort(-scores, kind="mergesort")[:width]
     best = best[found[best] >= 0]
@@ -107,7 +107,7 @@ def _promising(data, here, width):  # type: ignore[no-untyped-def]
 def _totals(data, here):  # type: ignore[no-untyped-def]
     totals = np.zeros(data.n_classes)
     for i in here:
-        totals[data.classes[i]] += data.tallies[i]
+        totals[data.classes[i]] += data.weights[i]
     return totals
 
 
@@ -130,7 +130,7 @@ def settle(data, here, price, features, cuts):  # type: ignore[no-untyped-def]
     """Prune what costs more than it brings or leaves too small a leaf; the cost then, and the class of every node."""
     sums = np.zeros((features.size, data.n_classes))
     for i in here:
-        sums[_leaf(data.codes, features, cuts, 0, i), data.classes[i]] += data.tallies[i]
+        sums[_leaf(data.codes, features, cuts, 0, i), data.classes[i]] += data.weights[i]
     costs, labels = np.empty(features.size), np.empty(features.size, np.int64)
     for node in range(features.size - 1, -1, -1):
         if features[node] >= 0:
@@ -176,7 +176,7 @@ def _best_between(data, here, labels, features, cuts):  # type: ignore[no-untype
     for at in range(here.size):
         left = labels[_leaf(data.codes, features, cuts, 1, here[at])] != data.classes[here[at]]
         right = labels[_leaf(data.codes, features, cuts, 2, here[at])] != data.classes[here[at]]
-        rises[at] = data.tallies[here[at]] * (np.int64(left) - np.int64(right))
+        rises[at] = data.weights[here[at]] * (np.int64(left) - np.int64(right))
     whole, cells = _totals(data, here).sum(), np.empty((data.n_bins, 2))
     best, row_found, cut_found = np.inf, -1, -1
     for row in range(data.codes.shape[0]):
@@ -184,7 +184,7 @@ def _best_between(data, here, labels, features, cuts):  # type: ignore[no-untype
         for at in range(here.size):
             code = data.codes[row, here[at]]
             cells[code, 0] += rises[at]
-            cells[code, 1] += data.tallies[here[at]]
+            cells[code, 1] += data.weights[here[at]]
         cost, under = 0.0, 0.0
         for cut in range(data.n_bins - 1):
             cost, under = cost + cells[cut, 0], under + cells[cut, 1]
@@ -202,7 +202,7 @@ def _best_stump(data, here):  # type: ignore[no-untyped-def]
     for row in range(data.codes.shape[0]):
         cells[:] = 0.0
         for i in here:
-            cells[data.codes[row, i], data.classes[i]] += data.tallies[i]
+            cells[data.codes[row, i], data.classes[i]] += data.weights[i]
         below[:] = 0.0
         for cut in range(data.n_bins - 1):
             left, right = 0.0, 0.0

@@ -57,11 +57,10 @@ def price(ranks: Ranks, seen: Visits) -> NDArray[np.float64]:
     between the same children saves over sending every sample to the right; both in units of weight.
     """
     parts = []
-    tallies = seen.labels.tallies()
     for nodes, rises in zip(seen.nodes, seen.rises, strict=True):
         here = np.flatnonzero((nodes >= 0) & (seen.labels.weights > 0))
         scores = np.zeros((2 * (int(nodes.max()) + 1), ranks.shape[0]))
-        data = (seen.labels.classes[here], tallies[here], seen.labels.n_classes)
+        data = (seen.labels.classes[here], seen.labels.weights[here], seen.labels.n_classes)
         _price_level(ranks, here, nodes[here], rises[here], *data, scores)
         parts.append(scores)
     return np.concatenate(parts)
@@ -108,18 +107,18 @@ def _rise(
 
 
 @numba.njit(cache=True, nogil=True)
-def _price_level(ranks, here, nodes, rises, classes, tallies, n_classes, scores):  # type: ignore[no-untyped-def]
+def _price_level(ranks, here, nodes, rises, classes, weights, n_classes, scores):  # type: ignore[no-untyped-def]
     n_nodes = scores.shape[0] // 2
     totals = np.zeros((n_nodes, n_classes))
     for at in range(here.size):
-        totals[nodes[at], classes[at]] += tallies[at]
-    cells = np.empty((n_nodes, N_BINS, n_classes), tallies.dtype)
+        totals[nodes[at], classes[at]] += weights[at]
+    cells = np.empty((n_nodes, N_BINS, n_classes))
     slopes = np.empty((n_nodes, N_BINS))
     for row in range(ranks.shape[0]):
         cells[:], slopes[:] = 0, 0.0
         for at in range(here.size):
             code = ranks[row, here[at]] >> SHIFT
-            cells[nodes[at], code, classes[at]] += tallies[at]
+            cells[nodes[at], code, classes[at]] += weights[at]
             slopes[nodes[at], code] += rises[at]
         for node in range(n_nodes):
             whole = totals[node].sum()

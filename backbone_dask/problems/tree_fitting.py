@@ -74,7 +74,8 @@ def prepare_tree(
 ) -> TreePreparation:
     """Check target, weights and settings against the data; raises before anything is started or written."""
     weights = adjustment(store.n_samples, sample_weight=sample_weight).weights
-    resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features)
+    mean_weight = float(weights[weights > 0].mean())
+    resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, mean_weight=mean_weight)
     samplings[resolved.sampling]
     target = checked_target(y, store.n_samples)
     checked_classes(target[weights > 0])

@@ -21,9 +21,9 @@ LOOKED_AT = 8
 class Coded(NamedTuple):
     """What trees are grown from, in the form that compiled code takes; see `coded`."""
 
-    codes: NDArray[Any]
+    codes: NDArray[np.uint16]
     classes: NDArray[np.int64]
-    tallies: NDArray[Any]
+    weights: NDArray[np.float64]
     n_classes: int
     n_bins: int
     min_bucket: float
@@ -33,7 +33,15 @@ class Coded(NamedTuple):
 
 def coded(codes: Codes | Ranks, labels: Labels, n_bins: int, min_bucket: float) -> Coded:
     shift = RANK_BITS - COARSE_BITS if codes.dtype == np.uint16 else 0
-    return Coded(codes, labels.classes, labels.tallies(), labels.n_classes, n_bins, float(min_bucket), shift)
+    arrays = (_read_only(codes.astype(np.uint16, copy=False)), _read_only(labels.classes), _read_only(labels.weights))
+    return Coded(*arrays, labels.n_classes, n_bins, float(min_bucket), shift)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array under one type, so that code is compiled once: what came over the network is read-only."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def grow(codes: Codes | Ranks, labels: Labels, *, n_bins: int, depth: int, min_bucket: float) -> Tree:
@@ -82,7 +90,7 @@ def grow_heap(data, rows, samples, features, cuts):  # type: ignore[no-untyped-d
 def _sums(data, here, nodes, width):  # type: ignore[no-untyped-def]
     sums = np.zeros((width, data.n_classes))
     for at in range(here.size):
-        sums[nodes[at], data.classes[here[at]]] += data.tallies[here[at]]
+        sums[nodes[at], data.classes[here[at]]] += data.weights[here[at]]
     return sums
 
 
@@ -118,16 +126,16 @@ def _compact(sums, slots, size):  # type: ignore[no-untyped-def]
 def _search(data, rows, here, base, totals, least):  # type: ignore[no-untyped-def]
     """Row and bin of the best splits of every open node that beat `least`, the best first (nodes, LOOKED_AT, 2)."""
     n_nodes, n_classes = totals.shape
-    tallies, kept = data.tallies[here], LOOKED_AT if data.shift else 1
+    weights, kept = data.weights[here], LOOKED_AT if data.shift else 1
     found, scores = np.full((n_nodes, kept, 2), -1), np.empty((n_nodes, kept))
     for node in range(n_nodes):
         scores[node] = least[node]
-    cells = np.empty(n_nodes * data.n_bins * n_classes, tallies.dtype)
+    cells = np.empty(n_nodes * data.n_bins * n_classes)
     for row in rows:
         column = data.codes[row]
         cells[:] = 0
         for at in range(here.size):
-            cells[base[at] + (column[here[at]] >> data.shift) * n_classes] += tallies[at]
+            cells[base[at] + (column[here[at]] >> data.shift) * n_classes] += weights[at]
         shaped = cells.reshape(n_nodes, data.n_bins, n_classes)
         for node in range(n_nodes):
             score, cut = best_cut(shaped[node], totals[node], data.min_bucket, scores[node, kept - 1])
@@ -174,7 +182,7 @@ def _best_value(data, inside, row, totals):  # type: ignore[no-untyped-def]
         if size == 0 or codes[at] != levels[size - 1]:
             levels[size] = codes[at]
             size += 1
-        cells[size - 1, data.classes[inside[at]]] += data.tallies[inside[at]]
+        cells[size - 1, data.classes[inside[at]]] += data.weights[inside[at]]
     score, cut = best_cut(cells[:size], totals, data.min_bucket, 0.0)
     return score, (levels[cut] + levels[cut + 1]) // 2 if cut >= 0 else -1
 

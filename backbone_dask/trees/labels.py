@@ -32,8 +32,3 @@ class Labels:
 
     def weighted(self, weights: NDArray[np.float64]) -> Labels:
         return Labels(self.classes, weights, self.n_classes)
-
-    def tallies(self) -> NDArray[Any]:
-        """Weights in the type that is fastest to add exactly: int32 for whole numbers, else float64."""
-        whole = bool((self.weights == np.round(self.weights)).all()) and self.total < 2**31
-        return self.weights.astype(np.int32 if whole else np.float64)

@@ -56,6 +56,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     arguments = parser.parse_args()
     print("| n | seed | method | seconds | AUC | accuracy | relevant | depth | splits | features |\n|" + " ---: |" * 10)
+    warm = VirtualStore(Recipe(kind="tree", n_samples=100, n_features=P, n_relevant=3, depth=2))
+    by_backbone(warm)
     for n in arguments.n:
         for seed in arguments.seeds:
             shape = {"n_features": P, "n_relevant": 31, "rho": 0.9, "depth": 5, "seed": seed}

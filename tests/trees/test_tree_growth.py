@@ -155,10 +155,3 @@ def test_what_no_split_improves_stays_a_leaf():
     assert grown(grid, Labels(np.array([0, 0, 1, 1]), np.ones(4), 2), min_bucket=2.1).n_splits == 0
     assert grown(grid, Labels(np.array([0, 0, 1, 1]), np.ones(4), 2), min_bucket=2.0).n_splits == 1
     assert grown(grid, Labels(np.array([0, 0, 1, 1]), np.ones(4), 2), depth=0).n_splits == 0
-
-
-def test_whole_weights_are_added_as_whole_numbers_and_others_are_not():
-    ones = Labels(np.zeros(3, np.int64), np.array([1.0, 2.0, 0.0]), 2)
-    assert ones.tallies().dtype == np.int32
-    assert ones.weighted(np.array([0.5, 1, 1])).tallies().tolist() == [0.5, 1, 1]
-    assert ones.weighted(np.array([2.0**30, 2.0**30, 2.0**30])).tallies().dtype == np.float64
