@@ -113,6 +113,27 @@ def test_no_child_is_better_in_its_parents_place():
                     assert case.goal.objective(other) >= case.goal.objective(tree) - ROUNDING
 
 
+def unvisited(features):
+    """No node is calm, and none has been looked at."""
+    return np.zeros(features.size, np.bool_), np.zeros(features.size, np.bool_)
+
+
+def test_a_search_that_remembers_ends_where_one_that_looks_again_does():
+    """What is known to help no more is left out, and nothing else: every sweep changes the same nodes."""
+    for seed in range(30):
+        case = draw_case(seed, depth=3, weights="whole")
+        data = coded(case.table.codes, case.labels, case.table.n_bins, case.goal.min_bucket)
+        price = case.goal.complexity * case.labels.total
+        heaps = [empty_heap(4) for _ in range(2)]
+        memory, rng = unvisited(heaps[0][0]), np.random.default_rng(seed)
+        for _ in range(8):
+            order = rng.permutation(heaps[0][0].size)
+            said = [sweep(data, price, 3, order, *memory, *heaps[0])]
+            said.append(sweep(data, price, 3, order, *unvisited(order), *heaps[1]))
+            assert said[0] == said[1]
+            np.testing.assert_array_equal(heaps[0][0], heaps[1][0])
+
+
 @pytest.mark.parametrize("side", [1, 2])
 def test_a_child_takes_the_place_of_a_split_that_is_not_needed(side):
     """The parity of three rows below a split that helps nobody: no greedy tree finds it again."""
@@ -123,7 +144,7 @@ def test_a_child_takes_the_place_of_a_split_that_is_not_needed(side):
     features[0] = 3
     below = np.array([0, 1, 1, 2, 2, 2, 2] + [-1] * 8)
     plant(features, cuts, side, below.copy(), np.zeros(15, np.int64))
-    assert sweep(data, 0.5, 1, np.array([0]), features, cuts)
+    assert sweep(data, 0.5, 1, np.array([0]), *unvisited(features), features, cuts)
     assert features.tolist() == [*below, *[-1] * 16]
 
 
@@ -137,7 +158,7 @@ def test_a_better_split_whose_bucket_is_too_small_does_not_hide_the_next_best():
     features, cuts = empty_heap(4)
     features[0] = 3
     plant(features, cuts, 2, np.array([0, 1, 1, 2, 2, 2, 2] + [-1] * 8), np.zeros(15, np.int64))
-    assert sweep(data, 0.1, 1, np.array([0]), features, cuts)
+    assert sweep(data, 0.1, 1, np.array([0]), *unvisited(features), features, cuts)
     assert features[:3].tolist() == [4, -1, 0]
 
 
@@ -167,7 +188,7 @@ def test_a_sweep_says_whether_it_improved_anything_and_never_makes_it_worse():
         features, cuts = draw_heap(rng, rows=len(case.table.codes))
         price = case.goal.complexity * case.labels.total
         before, _ = settle(data, here, price, features, cuts)
-        said = sweep(data, price, 3, rng.permutation(features.size), features, cuts)
+        said = sweep(data, price, 3, rng.permutation(features.size), *unvisited(features), features, cuts)
         after, _ = settle(data, here, price, features, cuts)
         assert said == (after < before - 1e-12)
         assert after <= before
