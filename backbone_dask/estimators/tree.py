@@ -60,7 +60,8 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
     backbone_ : array of int
         Ids of the features that the tree was searched on.
     objective_, bound_, gap_, termination_
-        What the search found on the backbone, what is proven of it, and why it stopped.
+        What was found on the backbone, what is proven of it, and why it stopped. With exact="dynamic-programming" and
+        "mio" the proof is for trees whose thresholds are among `n_thresholds` quantiles of each feature.
     depth_, min_bucket_, complexity_ : what was chosen.
     validation_curve_ : tuple of TreePoint
         Errors of every depth, bucket and complexity that was tried.

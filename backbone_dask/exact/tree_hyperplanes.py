@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from backbone_dask.exact.tree_hyperplane_moves import Ground
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.tree_search import TreeSearch, greedy_tree
 from backbone_dask.exact.tree_thresholds import centred
 from backbone_dask.exact.tree_verdict import ROUNDING, tree_verdict
 from backbone_dask.trees.goal import Goal
@@ -43,6 +43,7 @@ class HyperplaneSearch:
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
         began = time.monotonic()
+        table = table.with_cuts(greedy_tree(table.values, labels, goal))
         found, done = self.search.trees(table, labels, goal, deadline=began + _AXIS_SHARE * seconds)
         bound = goal.floor(table.values, labels)
         ground = Ground.of(table.values, labels, goal, self.split_features, began + seconds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from backbone_dask.exact.tree_moves import settle, sweep
 from backbone_dask.exact.tree_thresholds import centred
 from backbone_dask.exact.tree_verdict import tree_verdict
+from backbone_dask.trees.bins import COARSE_BITS, between, spread_ranks
 from backbone_dask.trees.goal import Goal
-from backbone_dask.trees.growth import Coded, coded, empty_heap, grow_heap
+from backbone_dask.trees.growth import Coded, coded, empty_heap, grow, grow_heap
 from backbone_dask.trees.labels import Labels
+from backbone_dask.trees.pruning import pruned_at
 from backbone_dask.trees.table import TreeTable
 from backbone_dask.trees.tree import Tree, from_heap
 from backbone_dask.values import Outcome, Termination
@@ -36,7 +38,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TreeSearch:
-    """The best tree of several starts; start 0 is the greedy tree, so that none is worse than that.
+    """The best tree of several starts, of which 0 is the greedy tree; never worse than that tree on all values.
 
     Attributes
     ----------
@@ -55,14 +57,30 @@ class TreeSearch:
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
         began = time.monotonic()
+        greedy = greedy_tree(table.values, labels, goal)
+        table = table.with_cuts(greedy)
         found, done = self.trees(table, labels, goal, deadline=began + seconds)
-        tree = centred(table.in_units(found[0].tree), table.values, labels, goal)
+        searched = table.in_units(found[0].tree)
+        tree = min((centred(each, table.values, labels, goal) for each in (searched, greedy)), key=goal.objective)
         ended = Termination.ROUND_LIMIT if done else Termination.TIME_LIMIT
         return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), began)
 
     def trees(self, table: TreeTable, labels: Labels, goal: Goal, *, deadline: float) -> tuple[list[Found], bool]:
         """What the starts came to, the best first and of equals the first start; and whether all came to their end."""
         return _Search(table, labels, goal, self.width, deadline).found(self.starts, self.seed)
+
+
+def greedy_tree(values: NDArray[Any], labels: Labels, goal: Goal) -> Tree:
+    """CART on every value, pruned for the goal, in the units of the values."""
+    ranks = spread_ranks(values)
+    grown = grow(ranks, labels, n_bins=1 << COARSE_BITS, depth=goal.depth, min_bucket=goal.min_bucket)
+    tree = grown.pruned(pruned_at(grown, grown.is_split, goal.complexity))
+    thresholds = tree.thresholds.copy()
+    for node in np.flatnonzero(tree.is_split):
+        row = tree.features[node, 0]
+        left = ranks[row] <= tree.thresholds[node]
+        thresholds[node] = between(np.float64(values[row][left].max()), np.float64(values[row][~left].min()))
+    return replace(tree, thresholds=thresholds).filled(values, labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class ExtendByPrice:
     """Rounds of: the tree of the backbone, the prices of all survivors at its nodes, a backbone with the best of them.
 
     A backbone of more than `backbone_max` features loses those that neither the tree uses nor the prices name, the last
-    first. It ends early when the prices name nothing new.
+    first. It ends early when the prices name nothing new. Survivors that are no more than that are all taken at once.
     """
 
     store: FeatureStore
@@ -38,6 +38,11 @@ class ExtendByPrice:
     seconds: float
 
     def __call__(self, work: Reduction, last: LevelRecord) -> Iterator[LevelRecord]:
+        everything = work.held.candidates
+        if everything.size <= self.backbone_max:
+            if last.backbone.size < everything.size:
+                yield LevelRecord(last.level + 1, everything.size, 0, 1.0, (), everything)
+            return
         for _ in range(self.rounds):
             began = time.perf_counter()
             work = replace(work, backbone=last.backbone)

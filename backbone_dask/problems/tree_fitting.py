@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from backbone_dask.adjustment import adjustment
 from backbone_dask.algorithm.sampling import weights as samplings
+from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.tree_search import TreeSearch
 from backbone_dask.problems.linear import checked_target
 from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_sampler, tree_values
@@ -23,7 +24,7 @@ from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneScreen, ReducePhase, Run
-from backbone_dask.screens.catalogue import classes as checked_classes
+from backbone_dask.screens.catalogue import MOST_CLASSES
 from backbone_dask.store import FeatureStore
 from backbone_dask.tree_settings import ResolvedTreeSettings, TreeSettings
 from backbone_dask.trees.goal import Goal
@@ -78,11 +79,21 @@ def prepare_tree(
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, mean_weight=mean_weight)
     samplings[resolved.sampling]
     target = checked_target(y, store.n_samples)
-    checked_classes(target[weights > 0])
+    _require_classes(target[weights > 0])
     labels, codes = np.unique(target, return_inverse=True)
     task = TreeTask(Labels(codes.astype(np.int64), weights, labels.size))
     task.problem(resolved)
     return TreePreparation(store, task, resolved, tuple(labels.tolist()))
+
+
+def _require_classes(y: Target) -> None:
+    labels = np.unique(y)
+    if labels.size < 2:
+        raise InvalidDataError(f"y holds one class only ({labels[0]:g}); give samples of two classes or more")
+    if labels.size > MOST_CLASSES:
+        raise InvalidDataError(
+            f"y holds {labels.size} different values, which are too many for classes; a tree takes up to {MOST_CLASSES}"
+        )
 
 
 def fit_tree(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backbone_dask.report.tree_summary import tree_model, tree_validation
+from backbone_dask.report.tree_summary import tree_model, tree_proof, tree_validation
 
 FORMAT = 1
 """Of the result that is read here."""
@@ -13,7 +13,7 @@ FORMAT = 1
 def summary(result: dict[str, Any]) -> str:
     """The result as Markdown, readable in a terminal as it is."""
     if "tree" in result:
-        own = [tree_model(result), _recovery(result), _proof(result), tree_validation(result)]
+        own = [tree_model(result), _recovery(result), tree_proof(result), tree_validation(result)]
     else:
         own = [_model(result), _recovery(result), _proof(result), _advice(result), _validation(result)]
     parts = [_headline(result), *own, _levels(result), _times(result)]

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
+from backbone_dask.errors import InvalidSettingError
 from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.problems.tree_text import condition, leaf_words
 from backbone_dask.trees.tree import LEAF
@@ -34,8 +37,12 @@ class _Box:
 
 def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int = 3) -> str:
     """A drawing of a TreeModel, or of a fitted BackboneTreeClassifier, as the text of an SVG file."""
+    if not isinstance(tree, TreeModel):
+        check_is_fitted(tree)
     model = tree if isinstance(tree, TreeModel) else tree.tree_
     labels = class_names if class_names is not None else getattr(tree, "classes_", model.classes)
+    if len(labels) != len(model.classes):
+        raise InvalidSettingError(f"class_names has {len(labels)} names; the tree has {len(model.classes)} classes")
     names = [f"{each:g}" if isinstance(each, float) else str(each) for each in labels]
     boxes = _layout(model, names, decimals)
     width = max(box.x + box.width / 2 for box in boxes.values()) + _GAP
@@ -54,27 +61,31 @@ def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int 
 
 
 def _layout(model: TreeModel, names: Sequence[str], decimals: int) -> dict[int, _Box]:
-    """Leaves side by side from left to right, a parent over the middle of its children."""
+    """Every subtree has a strip of the page to itself, and its root stands in the middle of it."""
+    tree = model.tree
+    words = [_words(model, names, decimals, node) for node in range(tree.n_nodes)]
+    widths = [max(map(len, lines)) * _CHARACTER + 2 * _PAD for lines, _ in words]
+    strips = _strips(model, widths)
     boxes: dict[int, _Box] = {}
-    edge = float(_GAP)
-
-    def place(node: int, depth: int) -> float:
-        nonlocal edge
-        lines, fill = _words(model, names, decimals, node)
-        width = max(map(len, lines)) * _CHARACTER + 2 * _PAD
-        if model.tree.left[node] == LEAF:
-            middle = edge + width / 2
-            edge += width + _GAP
-        else:
-            sides = (int(model.tree.left[node]), int(model.tree.right[node]))
-            middle = sum(place(side, depth + 1) for side in sides) / 2
-            # A wide question over narrow leaves must not leave the page.
-            middle = max(middle, width / 2 + _GAP)
-        boxes[node] = _Box(node, lines, fill, width, middle, _GAP + depth * _LEVEL)
-        return middle
-
-    place(0, 0)
+    waiting = [(0, float(_GAP), 0)]
+    for node, start, depth in waiting:
+        lines, fill = words[node]
+        boxes[node] = _Box(node, lines, fill, widths[node], start + strips[node] / 2, _GAP + depth * _LEVEL)
+        if tree.left[node] != LEAF:
+            left, right = int(tree.left[node]), int(tree.right[node])
+            start += (strips[node] - strips[left] - _GAP - strips[right]) / 2
+            waiting += [(left, start, depth + 1), (right, start + strips[left] + _GAP, depth + 1)]
     return boxes
+
+
+def _strips(model: TreeModel, widths: Sequence[float]) -> list[float]:
+    """How wide the strip of every subtree is: children come after their parents."""
+    strips = list(widths)
+    for node in range(model.tree.n_nodes - 1, -1, -1):
+        if model.tree.left[node] != LEAF:
+            below = strips[model.tree.left[node]] + _GAP + strips[model.tree.right[node]]
+            strips[node] = max(strips[node], below)
+    return strips
 
 
 def _words(model: TreeModel, names: Sequence[str], decimals: int, node: int) -> tuple[tuple[str, ...], str]:
@@ -104,10 +115,15 @@ def _edges(model: TreeModel, boxes: dict[int, _Box]) -> list[str]:
 def _drawn(box: _Box) -> str:
     text = "".join(
         f'<text x="{box.x:.1f}" y="{box.y + _LINE * (at + 1):.1f}" text-anchor="middle" fill="#000000">'
-        f"{escape(line)}</text>"
+        f"{_escaped(line)}</text>"
         for at, line in enumerate(box.lines)
     )
     return (
         f'<rect x="{box.x - box.width / 2:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="6" fill="{box.fill}" stroke="#808080"/>{text}'
     )
+
+
+def _escaped(text: str) -> str:
+    """As XML, which has no control characters."""
+    return escape("".join(each if each.isprintable() else "?" for each in text))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.trees.bins import Codes, Cuts, encode, find_cuts
+from backbone_dask.trees.bins import MOST_CUTS, Codes, Cuts, encode, find_cuts
 from backbone_dask.trees.tree import Tree
 
 
@@ -29,6 +29,18 @@ class TreeTable:
     @property
     def n_bins(self) -> int:
         return int(self.cuts.shape[1]) + 1
+
+    def with_cuts(self, tree: Tree) -> TreeTable:
+        """The same table where the thresholds of a tree on the values, of one feature a split, are cuts as well."""
+        split = tree.is_split
+        rows, thresholds = tree.features[split, 0], tree.thresholds[split]
+        extra = [np.unique(thresholds[rows == row]) for row in range(self.values.shape[0])]
+        width = self.cuts.shape[1] + max((each.size for each in extra), default=0)
+        cuts = np.full((self.values.shape[0], min(width, MOST_CUTS)), np.inf)
+        for row, (old, new) in enumerate(zip(self.cuts, extra, strict=True)):
+            found = np.union1d(old[np.isfinite(old)], new)[: cuts.shape[1]]
+            cuts[row, : found.size] = found
+        return TreeTable(self.values, cuts, encode(self.values, cuts))
 
     def in_units(self, tree: Tree) -> Tree:
         """A tree on the codes as the same tree on the values."""
