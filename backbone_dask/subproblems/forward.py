@@ -7,7 +7,7 @@ import numpy as np
 from backbone_dask.subproblems.products import Positions, correlate, largest
 from backbone_dask.subproblems.task import NEGLIGIBLE, Choice, Pool, Task
 
-PASSES = 20
+PASSES = 10
 """Over X, at most: with more features than that to find, several enter in between, of those that a pass named."""
 _NAMED = 64
 

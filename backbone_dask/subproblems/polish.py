@@ -23,17 +23,20 @@ def polish(task: Task, *starts: Choice) -> Choice:
 
 
 def _descend(task: Task, choice: Choice, known: Choice, neighbours: Neighbours) -> tuple[Choice, Neighbours]:
-    """Change features as long as c(S) falls, or until the support is that of `known`; one pass over X a round.
+    """Change features as long as c(S) falls, or until it is clear that `known` is better; one pass over X a round.
 
     Exchanges of the features that are missed least for the columns most correlated with the residual come first. When
     they fail, all single swaps are compared at the price of a few passes: among correlated columns, a better
-    neighbour of a member of the support is hardly correlated with the residual. The last products come back as well.
+    neighbour of a member of the support is hardly correlated with the residual. A support that exchanges alone do not
+    bring below `known` is not worth that. The last products come back as well.
     """
     while known.columns.size == 0 or not np.array_equal(choice.columns, known.columns):
         scores = correlate(task.X, task.residual(choice))
         if (after := exchange(task, choice, scores)).beats(choice):
             choice = after
             continue
+        if known.columns.size and not choice.beats(known):
+            break
         neighbours = neighbours.of(task.X, choice.columns)
         if not (after := swap(task, choice, neighbours, scores)).beats(choice):
             break
