@@ -37,6 +37,6 @@ class Registry(Generic[T]):
             raise UnknownNameError(self._unknown(name)) from None
 
     def _unknown(self, name: str) -> str:
-        near = get_close_matches(name, self._entries, n=1)
+        near = get_close_matches(str(name), self._entries, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         return f"no {self._kind} is called {name!r}{hint} (known: {', '.join(self.names())})"

@@ -192,7 +192,8 @@ def _plain(name: str, value: Any) -> Any:
     words = _CHOICES.get(name, (_WORDS[name],) if name in _WORDS else ())
     if isinstance(value, str) or name in _CHOICES:
         if value not in words:
-            raise InvalidSettingError(f"{name} is {value!r}; use {', '.join(map(repr, words)) or 'a number'}")
+            number = () if name in _CHOICES else ("a number",)
+            raise InvalidSettingError(f"{name} is {value!r}; use {', '.join([*number, *map(repr, words)])}")
         return value
     if name in _LISTS and hasattr(value, "__len__"):
         if not len(value):

@@ -80,14 +80,24 @@ def planned(ready: Prepared, budget: Budget, n_workers: int) -> dict[str, Any]:
 def _seconds(ready: Prepared, budget: Budget, n_workers: int) -> dict[str, float]:
     """Measured on one block, and scaled up; the exact solve may take all of its limit."""
     store, settings = ready.store, ready.settings
-    rate = _columns_per_second(ready)
+    rate, each = _columns_per_second(ready), _seconds_per_candidate(ready)
     rounds = -(-settings.n_subproblems // n_workers)
-    return {
+    once = {
         "screen": store.n_features / (rate * n_workers),
         "compact": settings.screen_size / (rate * n_workers),
-        "levels": rounds * budget.subproblem_features * _seconds_per_candidate(ready),
-        "reduced_at_most": settings.time_limit,
+        "levels": rounds * budget.subproblem_features * each,
     }
+    if isinstance(ready, TreePreparation):
+        # A round of prices counts every survivor as often as half of a subproblem's growths does.
+        once["extend"] = ready.settings.pricing_rounds * settings.screen_size * each / (2 * n_workers)
+    validation = {"validation": _n_trainings(ready) * sum(once.values())} if settings.has_choice else {}
+    return {**validation, **once, "reduced_at_most": settings.time_limit}
+
+
+def _n_trainings(ready: Prepared) -> int:
+    """How many times all phases are walked through to choose by validation."""
+    validation = ready.settings.validation
+    return validation if isinstance(validation, int) else int(isinstance(validation, float))
 
 
 def _columns_per_second(ready: Prepared) -> float:

@@ -102,6 +102,8 @@ def test_a_plan_counts_ranks_of_two_bytes(grown):
     plan = grown.json("plan", "data.zarr", "--task", "tree", *CHEAP)
     assert plan["task"] == "tree"
     assert plan["seconds"]["levels"] > 0
+    parts = [plan["seconds"][name] for name in ("screen", "compact", "levels", "extend")]
+    assert plan["seconds"]["validation"] == pytest.approx(sum(parts))
     assert plan["fits"]
 
 
