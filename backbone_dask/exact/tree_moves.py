@@ -29,9 +29,12 @@ def sweep(data, price, width, order, calm, looked, features, cuts):  # type: ign
         here = reaching(data.codes, features, cuts, node)
         own_f, own_c = lifted(features, cuts, node, size_below(features.size, node))
         before, labels = settle(data, here, price, own_f, own_c)
-        best = _simple_moves(data, here, price, before, labels, own_f, own_c)
-        if not looked[node]:
-            best = _regrown(data, here, price, width, best)
+        best = (before, own_f, own_c)
+        # Whatever has a split costs at least the price of one.
+        if before > price:
+            best = _simple_moves(data, here, price, before, labels, own_f, own_c)
+            if not looked[node]:
+                best = _regrown(data, here, price, width, best)
         plant(features, cuts, node, best[1], best[2])
         calm[node] = looked[node] = True
         if best[0] < before:
