@@ -39,10 +39,15 @@ def weighted_squares(columns: Columns, weights: NDArray[np.float64]) -> NDArray[
 
 def _summed(kernel: Any, columns: Columns, weights: NDArray[np.float64], kind: Any) -> NDArray[np.float64]:
     out = np.empty((columns.n_features, weights.shape[0]))
-    # No stored value equals this code, so without missing values nothing is left out.
-    code = columns.missing if columns.missing is not None else -32768
-    kernel(columns.values, code, columns.mean.astype(kind), np.ascontiguousarray(weights, kind), out)
+    kernel(columns.values, _code(columns), columns.mean.astype(kind), np.ascontiguousarray(weights, kind), out)
     return np.ascontiguousarray(out.T)
+
+
+def _code(columns: Columns) -> float | int:
+    """The code of a missing value; without one, something that equals no stored value, so that nothing is left out."""
+    if columns.values.dtype.kind == "f":
+        return np.nan
+    return columns.missing if columns.missing is not None else -32768
 
 
 _LANES = {"reassoc", "contract", "nsz"}

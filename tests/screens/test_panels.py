@@ -9,6 +9,7 @@ from backbone_dask.adjustment import orthonormal
 from backbone_dask.columns import measured
 from backbone_dask.screens.correlation import correlation
 from backbone_dask.screens.panels import FoldsPanel, ScorePanel, SubsetsPanel, TargetsPanel
+from backbone_dask.screens.sums import weighted_sums
 
 N, P = 203, 60
 
@@ -142,3 +143,11 @@ def test_an_outlier_does_not_spoil_the_folds_that_leave_it_out(dtype, size):
     keep = folds != 1
     expected = abs(np.corrcoef(X[0].astype(dtype)[keep].astype(float), y[keep])[0, 1])
     assert found[2, 0] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_float_is_taken_for_a_missing_value(dtype):
+    values = np.array([[-32768.0, 0.0, 1.0, 5.0]], dtype)
+    columns = measured(values)[0]
+    centred = values.astype(np.float64) - values.mean(dtype=np.float64)
+    np.testing.assert_allclose(weighted_sums(columns, np.eye(4))[:, 0], centred[0], rtol=1e-6)
