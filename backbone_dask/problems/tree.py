@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.columns import Columns
-from backbone_dask.exact.tree_dp import TreeDp
-from backbone_dask.exact.tree_hyperplanes import HyperplaneSearch
-from backbone_dask.exact.tree_mio import TreeMio
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees.dp import TreeDp
+from backbone_dask.exact.trees.hyperplanes import HyperplaneSearch
+from backbone_dask.exact.trees.mio import TreeMio
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.problems.sparse import raw_values
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion

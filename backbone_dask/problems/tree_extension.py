@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.exact.tree_pricing import Prices, Visits, best_prices, visits
+from backbone_dask.exact.trees.pricing import Prices, Visits, best_prices, visits
 from backbone_dask.problems.tree import FitTree
 from backbone_dask.problems.tree_choice import solved, values_of
 from backbone_dask.runtime.run import Reduction

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from backbone_dask.adjustment import adjustment
 from backbone_dask.algorithm.sampling import weights as samplings
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.problems.linear import checked_target
 from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_sampler, tree_values
 from backbone_dask.problems.tree_choice import OneTree, best_goal, draw_trainings, validation_curve

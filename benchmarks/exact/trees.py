@@ -9,8 +9,8 @@ import argparse
 
 import numpy as np
 
-from backbone_dask.exact.tree_dp import TreeDp
-from backbone_dask.exact.tree_mio import TreeMio
+from backbone_dask.exact.trees.dp import TreeDp
+from backbone_dask.exact.trees.mio import TreeMio
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from backbone_dask.exact.tree_dp import TreeDp
-from backbone_dask.exact.tree_mio import TreeMio
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees.dp import TreeDp
+from backbone_dask.exact.trees.mio import TreeMio
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.testing.contracts import TreeSolverContract
 
 

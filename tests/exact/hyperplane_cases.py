@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable

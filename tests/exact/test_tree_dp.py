@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from backbone_dask.errors import InvalidSettingError, MissingExtraError
-from backbone_dask.exact import tree_dp
-from backbone_dask.exact.tree_dp import TreeDp
-from backbone_dask.exact.tree_mio import TreeMio
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees import dp
+from backbone_dask.exact.trees.dp import TreeDp
+from backbone_dask.exact.trees.mio import TreeMio
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.testing.tree_cases import TreeCase, Weights, brute_force, draw_case, labels_of
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.table import TreeTable
@@ -55,11 +55,9 @@ def test_at_depth_3_too(seed: int) -> None:
 def test_the_look_at_every_number_of_splits_finds_the_optimum_by_itself(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(tree_dp, "_SLACK", 1.0)
+    monkeypatch.setattr(dp, "_SLACK", 1.0)
     case = draw_case(seed + 700, weights="whole")
-    monkeypatch.setattr(
-        tree_dp._Programme, "cheapest", lambda programme: tree_dp._Run(programme.problem.start, optimal=True)
-    )
+    monkeypatch.setattr(dp._Programme, "cheapest", lambda programme: dp._Run(programme.problem.start, optimal=True))
     outcome = solve(case)
     assert outcome.objective == pytest.approx(brute_force(case), abs=1e-9)
     assert outcome.termination is Termination.PROVEN
@@ -70,7 +68,7 @@ def test_a_gain_below_the_slack_of_the_library_is_seen(
     monkeypatch: pytest.MonkeyPatch, price: float, n_splits: int
 ) -> None:
     """pystreed takes 999.95 for 1000. The search is made blind, for it would find the tree before."""
-    monkeypatch.setattr("backbone_dask.exact.tree_search._Search._descend", lambda _, features, *__: features.fill(-1))
+    monkeypatch.setattr("backbone_dask.exact.trees.search._Search._descend", lambda _, features, *__: features.fill(-1))
     outcome = solve(rare_corner(price))
     assert outcome.model.n_splits == n_splits
     assert outcome.termination is Termination.PROVEN

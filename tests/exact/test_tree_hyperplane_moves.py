@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hyperplane_cases import TreeCase, draw_tree_case, oblique
 
-from backbone_dask.exact.tree_hyperplane_descent import best_hyperplane
-from backbone_dask.exact.tree_hyperplane_lines import Sides, best_weight
-from backbone_dask.exact.tree_hyperplane_moves import Ground
+from backbone_dask.exact.trees.hyperplane_descent import best_hyperplane
+from backbone_dask.exact.trees.hyperplane_lines import Sides, best_weight
+from backbone_dask.exact.trees.hyperplane_moves import Ground
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.surgery import replaced, widened
 from backbone_dask.trees.tree import Tree

@@ -17,9 +17,9 @@ from hyperplane_cases import (
     walked,
 )
 
-from backbone_dask.exact.tree_hyperplanes import HyperplaneSearch
-from backbone_dask.exact.tree_search import TreeSearch
-from backbone_dask.exact.tree_thresholds import centred
+from backbone_dask.exact.trees.hyperplanes import HyperplaneSearch
+from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.exact.trees.thresholds import centred
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable

@@ -10,11 +10,11 @@ import pytest
 
 from backbone_dask.errors import ExactSolveError, InvalidSettingError
 from backbone_dask.exact import highs
-from backbone_dask.exact.tree_kinds import Kinds
-from backbone_dask.exact.tree_mio import TreeMio, _FlowModel
-from backbone_dask.exact.tree_proof import Reduced
-from backbone_dask.exact.tree_search import TreeSearch
-from backbone_dask.exact.tree_splits import Splits
+from backbone_dask.exact.trees.kinds import Kinds
+from backbone_dask.exact.trees.mio import TreeMio, _FlowModel
+from backbone_dask.exact.trees.proof import Reduced
+from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.exact.trees.splits import Splits
 from backbone_dask.testing.tree_cases import TreeCase, Weights, brute_force, draw_case, labels_of
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.table import TreeTable

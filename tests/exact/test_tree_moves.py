@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from backbone_dask.exact.tree_moves import lifted, plant, reaching, settle, size_below, sweep
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees.moves import lifted, plant, reaching, settle, size_below, sweep
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.testing.tree_cases import TreeCase, draw_case, labels_of
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.growth import coded, empty_heap, grow, grow_heap

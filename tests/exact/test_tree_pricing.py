@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backbone_dask.exact.tree_pricing import best_prices, price, visits
+from backbone_dask.exact.trees.pricing import best_prices, price, visits
 from backbone_dask.problems.tree_extension import PRICED_PER_SCORE, ranked
 from backbone_dask.trees.growth import grow
 from backbone_dask.trees.labels import Labels

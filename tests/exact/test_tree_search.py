@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from backbone_dask.exact.tree_moves import settle
-from backbone_dask.exact.tree_search import TreeSearch
-from backbone_dask.exact.tree_thresholds import centred
+from backbone_dask.exact.trees.moves import settle
+from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.exact.trees.thresholds import centred
 from backbone_dask.testing.contracts.tree import check_tree, literal_objective
 from backbone_dask.testing.tree_cases import TreeCase, brute_force, draw_case, greedy, labels_of
 from backbone_dask.trees.goal import Goal

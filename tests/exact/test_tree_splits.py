@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from backbone_dask.exact.tree_splits import Splits
+from backbone_dask.exact.trees.splits import Splits
 from backbone_dask.testing.tree_cases import labels_of
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from backbone_dask.exact.tree_hyperplane_moves import Ground
-from backbone_dask.exact.tree_search import TreeSearch, greedy_tree
-from backbone_dask.exact.tree_thresholds import centred
-from backbone_dask.exact.tree_verdict import ROUNDING, tree_verdict
+from backbone_dask.exact.trees.hyperplane_moves import Ground
+from backbone_dask.exact.trees.search import TreeSearch, greedy_tree
+from backbone_dask.exact.trees.thresholds import centred
+from backbone_dask.exact.trees.verdict import ROUNDING, tree_verdict
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.surgery import widened

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidSettingError, MissingExtraError
-from backbone_dask.exact.tree_proof import Finding, Reduced, sample_counts, solve_reduced
-from backbone_dask.exact.tree_search import TreeSearch
-from backbone_dask.exact.tree_verdict import closed
+from backbone_dask.exact.trees.proof import Finding, Reduced, sample_counts, solve_reduced
+from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.exact.trees.verdict import closed
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable

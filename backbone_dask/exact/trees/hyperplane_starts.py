@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.exact.tree_hyperplane_lines import Sides
+from backbone_dask.exact.trees.hyperplane_lines import Sides
 
 Hyperplane = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows and weights (slots + 1,); the last slot is the threshold's."""

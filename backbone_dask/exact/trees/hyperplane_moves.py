@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.exact.tree_hyperplane_descent import best_hyperplane
-from backbone_dask.exact.tree_hyperplane_lines import Sides
-from backbone_dask.exact.tree_hyperplane_starts import Hyperplane, drawn_starts
-from backbone_dask.exact.tree_moves import LEAST_FALL
-from backbone_dask.exact.tree_thresholds import passing, rise
+from backbone_dask.exact.trees.hyperplane_descent import best_hyperplane
+from backbone_dask.exact.trees.hyperplane_lines import Sides
+from backbone_dask.exact.trees.hyperplane_starts import Hyperplane, drawn_starts
+from backbone_dask.exact.trees.moves import LEAST_FALL
+from backbone_dask.exact.trees.thresholds import passing, rise
 from backbone_dask.trees.bins import between
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels

@@ -21,9 +21,9 @@ from pyomo.core.expr import LinearExpression
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.exact.highs import OPTIONS, TOLERANCE, QuietHighs, own_turn
-from backbone_dask.exact.tree_kinds import Kinds, start_heap
-from backbone_dask.exact.tree_proof import Finding, Reduced, solve_reduced
-from backbone_dask.exact.tree_search import TreeSearch
+from backbone_dask.exact.trees.kinds import Kinds, start_heap
+from backbone_dask.exact.trees.proof import Finding, Reduced, solve_reduced
+from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.exact.tree_moves import settle, sweep
-from backbone_dask.exact.tree_thresholds import centred
-from backbone_dask.exact.tree_verdict import tree_verdict
+from backbone_dask.exact.trees.moves import settle, sweep
+from backbone_dask.exact.trees.thresholds import centred
+from backbone_dask.exact.trees.verdict import tree_verdict
 from backbone_dask.trees.bins import COARSE_BITS, between, spread_ranks
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.growth import Coded, coded, empty_heap, grow, grow_heap

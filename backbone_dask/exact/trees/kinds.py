@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backbone_dask.exact.tree_proof import Reduced
-from backbone_dask.exact.tree_splits import Bits, Splits
+from backbone_dask.exact.trees.proof import Reduced
+from backbone_dask.exact.trees.splits import Bits, Splits
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Floats, Ints, Tree
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from backbone_dask.exact.tree_hyperplane_lines import best_weight
-from backbone_dask.exact.tree_moves import LEAST_FALL
+from backbone_dask.exact.trees.hyperplane_lines import best_weight
+from backbone_dask.exact.trees.moves import LEAST_FALL
 
 _MOST_ROUNDS = 100
 

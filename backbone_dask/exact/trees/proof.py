@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backbone_dask.exact.tree_search import TreeSearch
-from backbone_dask.exact.tree_splits import Splits
-from backbone_dask.exact.tree_verdict import closed, tree_verdict
+from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.exact.trees.splits import Splits
+from backbone_dask.exact.trees.verdict import closed, tree_verdict
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.pruning import pruned_at
