@@ -133,8 +133,15 @@ def draw_trainings(labels: Labels, validation: float | int, seed: int) -> list[M
 
 
 def best_goal(curve: tuple[TreePoint, ...]) -> Goal:
-    """The least error; of equals the dearest splits, the least depth, the largest buckets."""
-    best = min(curve, key=lambda point: (point.error, -point.complexity, point.depth, -point.min_bucket))
+    """The simplest goal whose error is within one standard error of the least, the rule of CART's authors.
+
+    Simplest are the dearest splits, then the least depth, the largest buckets, and the least error.
+    """
+    least = min(point.error for point in curve)
+    counted = max(sum(point.weights) for point in curve)
+    slack = np.sqrt(least * (1 - least) / counted) if counted else 0.0
+    near = [point for point in curve if point.error <= least + slack]
+    best = min(near, key=lambda point: (-point.complexity, point.depth, -point.min_bucket, point.error))
     return Goal(best.depth, best.min_bucket, best.complexity)
 
 

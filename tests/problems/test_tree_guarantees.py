@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,6 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from backbone_dask import BackboneTreeClassifier, tree_svg
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.problems.tree_choice import best_goal
+from backbone_dask.trees.goal import Goal
+from backbone_dask.values import TreePoint
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -103,3 +107,13 @@ def test_what_cannot_be_drawn_is_refused():
     model = BackboneTreeClassifier(1, min_bucket=1, complexity=0.01).fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(InvalidSettingError, match="class_names has 1 names; the tree has 2 classes"):
         tree_svg(model, ["one"])
+
+
+def test_the_simplest_goal_within_a_standard_error_is_chosen():
+    """Of 400 samples 10 % are wrong at best, and the root of .1 * .9 / 400 is .015."""
+    points = [
+        TreePoint(depth, 1.0, complexity, (error,), weights=(400.0,))
+        for depth, complexity, error in [(5, 0.001, 0.1), (4, 0.01, 0.114), (3, 0.01, 0.1149), (2, 0.05, 0.116)]
+    ]
+    assert best_goal(tuple(points)) == Goal(3, 1.0, 0.01)
+    assert best_goal(tuple(replace(point, weights=(4e9,)) for point in points)) == Goal(5, 1.0, 0.001)
