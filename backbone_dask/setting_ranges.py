@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import Any
+
+from backbone_dask.errors import InvalidSettingError
 
 
 def values(value: Any) -> list[Any]:
@@ -11,6 +14,15 @@ def values(value: Any) -> list[Any]:
     if value is None or isinstance(value, str):
         return []
     return list(value) if isinstance(value, tuple) else [value]
+
+
+def number(name: str, value: Any, *, whole: bool) -> int | float:
+    """A Python number, whatever kind it was; refuses what is none, and fractions where a whole number is needed."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    if whole or isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise InvalidSettingError(f"{name} is {value!r}; it must be a {'whole number' if whole else 'number'}")
+    return float(value)
 
 
 def least(value: Any, default: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from numbers import Integral, Real
 from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
@@ -14,6 +13,7 @@ from backbone_dask.setting_ranges import (
     is_validation,
     least,
     least_fraction,
+    number,
     positive,
     shown,
     validation_help,
@@ -244,25 +244,16 @@ def _plain(name: str, value: Any) -> Any:
     if name in _LISTS and hasattr(value, "__len__"):
         if not len(value):
             raise InvalidSettingError(f"{name} is an empty list; give at least one value")
-        return tuple(_number(name, each) for each in value)
-    return _number(name, value)
+        return tuple(number(name, each, whole=name in _WHOLE) for each in value)
+    return number(name, value, whole=name in _WHOLE)
 
 
 def _one_of(name: str, value: Any, words: tuple[str, ...]) -> Any:
     if value not in words:
         known = ", ".join(map(repr, words))
-        number = "" if name in CHOICES else "it must be a number" + (" or " if words else "")
-        raise InvalidSettingError(f"{name} is {value!r}; {number or 'use '}{known}")
+        kind = "" if name in CHOICES else "it must be a number" + (" or " if words else "")
+        raise InvalidSettingError(f"{name} is {value!r}; {kind or 'use '}{known}")
     return value
-
-
-def _number(name: str, value: Any) -> int | float:
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    if name in _WHOLE or not isinstance(value, Real):
-        kind = "whole number" if name in _WHOLE else "number"
-        raise InvalidSettingError(f"{name} is {value!r}; it must be a {kind}")
-    return float(value)
 
 
 def _spread(most: int) -> tuple[int, ...]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
 from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
-from backbone_dask.setting_ranges import below, is_validation
+from backbone_dask.setting_ranges import below, is_validation, number
 
 TREE_SCREENS = ("none", "entropy", "logistic", "svm")
 TREE_SOLVERS = ("local-search", "dynamic-programming", "mio")
@@ -192,23 +191,14 @@ def _plain(name: str, value: Any) -> Any:
     words = _CHOICES.get(name, (_WORDS[name],) if name in _WORDS else ())
     if isinstance(value, str) or name in _CHOICES:
         if value not in words:
-            number = () if name in _CHOICES else ("a number",)
-            raise InvalidSettingError(f"{name} is {value!r}; use {', '.join([*number, *map(repr, words)])}")
+            kind = () if name in _CHOICES else ("a number",)
+            raise InvalidSettingError(f"{name} is {value!r}; use {', '.join([*kind, *map(repr, words)])}")
         return value
     if name in _LISTS and hasattr(value, "__len__"):
         if not len(value):
             raise InvalidSettingError(f"{name} is an empty list; give at least one value")
-        return tuple(sorted({_number(name, each) for each in value}))
-    return _number(name, value)
-
-
-def _number(name: str, value: Any) -> int | float:
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return int(value)
-    if name in _WHOLE or isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-        kind = "whole number" if name in _WHOLE else "number"
-        raise InvalidSettingError(f"{name} is {value!r}; it must be a {kind}")
-    return float(value)
+        return tuple(sorted({number(name, each, whole=name in _WHOLE) for each in value}))
+    return number(name, value, whole=name in _WHOLE)
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

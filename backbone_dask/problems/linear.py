@@ -17,9 +17,11 @@ from backbone_dask.protocols import Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.settings import ResolvedSettings
+from backbone_dask.subproblems.elastic_net import fit_elastic_net
 from backbone_dask.subproblems.holdout import SquaredLearner
-from backbone_dask.subproblems.learners import ElasticNetLearner, RoundingLearner
+from backbone_dask.subproblems.learners import FromNothing
 from backbone_dask.subproblems.relaxation import relevant_of
+from backbone_dask.subproblems.rounding import fit_rounding
 from backbone_dask.subproblems.structured import fit_structured
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
@@ -27,10 +29,10 @@ from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised,
 SMALLEST_SPREAD = 1e-100
 
 
-LEARNERS: dict[str, type[SquaredLearner]] = {
-    "relaxation": SquaredLearner,
-    "elastic-net": ElasticNetLearner,
-    "rounding": RoundingLearner,
+LEARNERS: dict[str, SquaredLearner] = {
+    "relaxation": SquaredLearner(),
+    "elastic-net": FromNothing(fit_elastic_net),
+    "rounding": FromNothing(fit_rounding),
 }
 """What solves subproblems, by the setting `subproblem`."""
 
@@ -79,7 +81,7 @@ class LinearTask:
         return Problem(
             screen=self._screen(),
             construct_subproblems=sampler(settings),
-            fit_subproblem=subproblem_solver(settings, LEARNERS[settings.subproblem](), self.ridge),
+            fit_subproblem=subproblem_solver(settings, LEARNERS[settings.subproblem], self.ridge),
             extract_relevant=relevant_of,
             fit=FitReduced(settings.exact, settings.n_nonzero, ridge, settings.gap_tolerance),
             prepare=self.adjusted.projected,

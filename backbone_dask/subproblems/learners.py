@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from backbone_dask.losses.logistic import Margin
-from backbone_dask.subproblems.elastic_net import fit_elastic_net, fit_logistic_elastic_net
+from backbone_dask.subproblems.elastic_net import fit_logistic_elastic_net
 from backbone_dask.subproblems.holdout import LogisticLearner, SquaredLearner
 from backbone_dask.subproblems.products import Positions
-from backbone_dask.subproblems.rounding import fit_rounding
 from backbone_dask.values import SparseFit, Standardised, Target
 
 
 @dataclass(frozen=True, slots=True)
-class RoundingLearner(SquaredLearner):
-    """Randomised rounding for squared loss; it starts from nothing."""
+class FromNothing(SquaredLearner):
+    """A solver for squared loss that starts from nothing: an elastic net, or randomised rounding."""
+
+    solve: Callable[..., SparseFit]
 
     def fit(
         self,
@@ -26,29 +28,7 @@ class RoundingLearner(SquaredLearner):
         start: Positions | None = None,
         seed: int,
     ) -> SparseFit:
-        return fit_rounding(X, y, n_nonzero=n_nonzero, gamma=gamma, seed=seed)
-
-    def refine(
-        self, X: Standardised, y: Target, *, n_nonzero: int, gamma: float | None, start: Positions, seed: int
-    ) -> SparseFit:
-        return self.fit(X, y, n_nonzero=n_nonzero, gamma=gamma, seed=seed)
-
-
-@dataclass(frozen=True, slots=True)
-class ElasticNetLearner(SquaredLearner):
-    """Elastic net for squared loss; it starts from nothing."""
-
-    def fit(
-        self,
-        X: Standardised,
-        y: Target,
-        *,
-        n_nonzero: int,
-        gamma: float | None,
-        start: Positions | None = None,
-        seed: int,
-    ) -> SparseFit:
-        return fit_elastic_net(X, y, n_nonzero=n_nonzero, gamma=gamma, seed=seed)
+        return self.solve(X, y, n_nonzero=n_nonzero, gamma=gamma, seed=seed)
 
     def refine(
         self, X: Standardised, y: Target, *, n_nonzero: int, gamma: float | None, start: Positions, seed: int
