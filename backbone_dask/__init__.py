@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
     from backbone_dask.estimators import BackboneTreeClassifier as BackboneTreeClassifier
     from backbone_dask.estimators.screening import screen as screen
+    from backbone_dask.launch.clusters import cluster as cluster
     from backbone_dask.report.tree_svg import tree_svg as tree_svg
     from backbone_dask.store import FeatureStore as FeatureStore
     from backbone_dask.store import open_store as open_store
@@ -23,6 +24,7 @@ _HOMES = {
     "BackboneRegressor": "backbone_dask.estimators",
     "BackboneTreeClassifier": "backbone_dask.estimators",
     "FeatureStore": "backbone_dask.store",
+    "cluster": "backbone_dask.launch.clusters",
     "open_store": "backbone_dask.store",
     "recommend": "backbone_dask.algorithm.advice",
     "screen": "backbone_dask.estimators.screening",
@@ -35,6 +37,7 @@ __all__ = [
     "BackboneTreeClassifier",
     "FeatureStore",
     "__version__",
+    "cluster",
     "open_store",
     "recommend",
     "screen",

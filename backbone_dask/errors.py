@@ -68,5 +68,9 @@ class ExactSolveError(BackboneError, RuntimeError):
     """The solver of the reduced problem failed; nothing is claimed about its answer."""
 
 
+class ClusterError(BackboneError, ConnectionError):
+    """A cluster could not be started or reached."""
+
+
 class WorkerLostError(BackboneError, RuntimeError):
     """A task killed its worker again and again."""

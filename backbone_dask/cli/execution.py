@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from backbone_dask.launch.local import available_cores, local_cluster
+import click
+
+from backbone_dask.cli.options import Place
+from backbone_dask.launch.clusters import cluster
+from backbone_dask.launch.local import available_cores
 from backbone_dask.protocols import Executor
 from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 
 
 @contextmanager
-def executor_of(workers: int | None) -> Iterator[Executor]:
-    """This process for 0 workers, else a LocalCluster that ends with the block."""
-    if workers == 0:
+def executor_of(place: Place) -> Iterator[Executor]:
+    """This process for 0 workers, else a cluster whose connection ends with the block."""
+    if place.workers == 0:
+        _require_plain(place)
         yield SerialExecutor()
         return
-    with local_cluster(workers) as client:
+    with cluster(place.cluster, workers=place.workers, config=place.cluster_config, tls=place.tls) as client:
         yield DaskExecutor(client)
+
+
+def _require_plain(place: Place) -> None:
+    if not place.is_local or place.tls or place.cluster_config:
+        raise click.UsageError("--workers 0 runs in this process, without a cluster; leave the other options out")
 
 
 def workers_of(workers: int | None) -> int:

@@ -11,14 +11,15 @@ import click
 
 from backbone_dask.cli.execution import executor_of, workers_of
 from backbone_dask.cli.options import (
+    Place,
     as_json,
+    cluster_options,
     extras_options,
     missing,
     overwrite,
     settings_options,
     target,
     task,
-    workers,
 )
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
@@ -49,7 +50,7 @@ from backbone_dask.store.schema import MissingPolicy
 @tree_options
 @extras_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory of the run.")
-@workers
+@cluster_options
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
 @overwrite
 @click.option("--quiet", is_flag=True, help="No progress display.")
@@ -60,7 +61,7 @@ def fit(
     target: str | None,
     missing: MissingPolicy | None,
     out: Path,
-    workers: int | None,
+    place: Place,
     resume: bool,
     overwrite: bool,
     quiet: bool,
@@ -74,23 +75,24 @@ def fit(
     ready = prepared(task, source, source.target(target), options)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
     identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
-    _require_memory(ready, workers)
+    _require_memory(ready, place)
     with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if not (out / "result.json").exists():
-            _run(ready, directory, workers, task=task, quiet=quiet or as_json)
+            _run(ready, directory, place, task=task, quiet=quiet or as_json)
     result = read_json(out / "result.json")
     show(result, summary(result), as_json)
     note(f"report: {out / 'report.md'}", as_json)
 
 
-def _require_memory(ready: Prepared, workers: int | None) -> None:
+def _require_memory(ready: Prepared, place: Place) -> None:
     """Before the run directory is touched: a fit that cannot start must not cost an earlier one."""
-    count = workers_of(workers)
-    require_memory(ready.budget(count), ready.store.n_samples, local_worker_bytes(count) if workers != 0 else 0)
+    if place.is_local and place.workers != 0:
+        count = workers_of(place.workers)
+        require_memory(ready.budget(count), ready.store.n_samples, local_worker_bytes(count))
 
 
-def _run(ready: Prepared, directory: RunDirectory, workers: int | None, *, task: str, quiet: bool) -> None:
-    with executor_of(workers) as executor, display(quiet) as listen:
+def _run(ready: Prepared, directory: RunDirectory, place: Place, *, task: str, quiet: bool) -> None:
+    with executor_of(place) as executor, display(quiet) as listen:
         found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
         _keep(found, ready, directory, executor, task)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,14 +25,61 @@ task = click.option(
     "--task", type=click.Choice(["regression", "classification", "tree"]), default="regression", show_default=True
 )
 target = click.option("--target", help="Name of the target; not needed where the store has only one.")
+workers = click.option(
+    "--workers", type=click.IntRange(0), help="Worker processes; 0 is this process.  [default: one per core]"
+)
 missing = click.option(
     "--missing",
     type=click.Choice(get_args(MissingPolicy)),
     help="What stands for NaN: nothing, or the mean of its column.  [default: what the store declares]",
 )
-workers = click.option(
-    "--workers", type=click.IntRange(0), help="Worker processes; 0 runs in this process.  [default: one per core]"
+_CLUSTER = (
+    click.option(
+        "--cluster",
+        metavar="local|tcp://...|tls://...|slurm|pbs|sge|lsf|kubernetes",
+        default="local",
+        show_default=True,
+        help="Where the work runs.",
+    ),
+    click.option(
+        "--cluster-config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="YAML: options of the cluster.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(0),
+        help="Worker processes, jobs or pods; 0 runs in this process.  [default: one per core; for a batch system 2]",
+    ),
+    click.option("--tls", is_flag=True, help="Encrypt all connections of the cluster with temporary certificates."),
 )
+
+
+def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say where the work runs; they reach the command as one Place."""
+
+    @wraps(command)
+    def placed(**options: Any) -> Any:
+        names = [field.name for field in fields(Place)]
+        return command(place=Place(**{name: options.pop(name) for name in names}), **options)
+
+    for option in reversed(_CLUSTER):
+        placed = option(placed)
+    return placed
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command's work runs."""
+
+    cluster: str
+    cluster_config: Path | None
+    workers: int | None
+    tls: bool
+
+    @property
+    def is_local(self) -> bool:
+        return self.cluster == "local"
 
 
 class OneOrMany(click.ParamType):  # type: ignore[type-arg]

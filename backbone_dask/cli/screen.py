@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from backbone_dask.cli.execution import executor_of
-from backbone_dask.cli.options import as_json, missing, overwrite, workers
+from backbone_dask.cli.options import Place, as_json, cluster_options, missing, overwrite
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.errors import RunDirectoryError
@@ -51,7 +51,7 @@ from backbone_dask.values import Screening, Target
 @click.option("--utilities", type=click.Path(path_type=Path), help="Also keep the utilities of all columns, as zarr.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
 @missing
-@workers
+@cluster_options
 @overwrite
 @click.option("--quiet", is_flag=True, help="No progress display.")
 @as_json
@@ -67,7 +67,7 @@ def screen(
     utilities: Path | None,
     seed: int,
     missing: MissingPolicy | None,
-    workers: int | None,
+    place: Place,
     overwrite: bool,
     quiet: bool,
     as_json: bool,
@@ -80,7 +80,7 @@ def screen(
     work = _work(source, known, asked, utilities)
     told = {"missing": source.missing, "utilities": _absolute(utilities), **asked}
     identity = {"store": source.identity, "targets": {each: digest(y) for each, y in known.items()}, **told}
-    found = _resumable(work, identity, out, workers, quiet or as_json)
+    found = _resumable(work, identity, out, place, quiet or as_json)
     with published(out) as stream:
         stream.write(_table(source, found))
     shutil.rmtree(_scratch(out))
@@ -122,11 +122,11 @@ def _in_rounds(source: FeatureStore, question: Question, y: Target, asked: dict[
 
 
 def _resumable(
-    work: Work, identity: dict[str, Any], out: Path, workers: int | None, quiet: bool
+    work: Work, identity: dict[str, Any], out: Path, place: Place, quiet: bool
 ) -> Mapping[Question, Screening]:
     with (
         open_run(_scratch(out), identity, resume=True, overwrite=False) as journal,
-        executor_of(workers) as executor,
+        executor_of(place) as executor,
         display(quiet) as listen,
     ):
         return work(executor, journal, listen)

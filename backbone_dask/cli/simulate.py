@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from backbone_dask.cli.execution import executor_of
-from backbone_dask.cli.options import as_json, overwrite, workers
+from backbone_dask.cli.options import Place, as_json, cluster_options, overwrite
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.runtime.events import Event
@@ -34,27 +35,29 @@ CODING = "Features as drawn, float32; or cut into 0, 1 and 2, int8."
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--draw", type=int, default=0, show_default=True, help="Another draw is a test set of the same truth.")
 @click.option("--virtual", is_flag=True, help="Write only the recipe; columns are made when they are read.")
-@workers
+@cluster_options
 @overwrite
 @as_json
-def simulate(out: str, virtual: bool, workers: int | None, overwrite: bool, as_json: bool, **fields: Any) -> None:
+def simulate(out: str, virtual: bool, place: Place, overwrite: bool, as_json: bool, **fields: Any) -> None:
     """Simulate a KIND of data set into OUT."""
     recipe = Recipe(**fields)
     if virtual:
         write_recipe(recipe, out, overwrite=overwrite)
     else:
-        _write(VirtualStore(recipe), out, workers, overwrite=overwrite, quiet=as_json)
+        _write(VirtualStore(recipe), out, place, overwrite=overwrite, quiet=as_json)
     form = "recipe" if virtual else "store"
     content = {"store": out, "virtual": virtual, "n_samples": recipe.n_samples, "n_features": recipe.n_features}
     show(content, f"{form} of {recipe.n_features:,} features x {recipe.n_samples:,} samples: {out}", as_json)
 
 
-def _write(store: VirtualStore, out: str, workers: int | None, *, overwrite: bool, quiet: bool) -> None:
+def _write(store: VirtualStore, out: str, place: Place, *, overwrite: bool, quiet: bool) -> None:
     width = store.n_samples * store.itemsize
     small = store.n_features * width < SMALL_BYTES
     # A name that is taken or a disk that is too small is refused before workers are started.
     draft_of(store, out, overwrite=overwrite)
-    with executor_of(0 if workers is None and small else workers) as executor, display(quiet) as listen:
+    if place.is_local and place.workers is None and small and not place.tls:
+        place = replace(place, workers=0)
+    with executor_of(place) as executor, display(quiet) as listen:
         write_store(
             store,
             out,

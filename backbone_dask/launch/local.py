@@ -9,12 +9,26 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING
 
 import dask
 from distributed import Client, LocalCluster
 
+from backbone_dask.launch.config import require_known
+
+if TYPE_CHECKING:
+    from backbone_dask.launch.clusters import Request
+
 # The coordinator and the operating system need memory too.
 SHARE_OF_MEMORY = 0.8
+
+
+@contextmanager
+def launch(request: Request) -> Iterator[Client]:
+    """One process and one thread a worker, as many as there are cores unless told otherwise."""
+    require_known(request.options, set(), "local")
+    with local_cluster(request.workers) as client:
+        yield client
 
 
 @contextmanager
