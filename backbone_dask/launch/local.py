@@ -15,6 +15,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from backbone_dask.launch.config import require_known
+from backbone_dask.runtime.memory import physical_bytes
 
 if TYPE_CHECKING:
     from backbone_dask.launch.clusters import Request
@@ -96,7 +97,3 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 
 def available_cores() -> int:
     return len(os.sched_getaffinity(0))
-
-
-def physical_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
