@@ -8,7 +8,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import repeat
 from typing import Any
 from uuid import uuid4
@@ -200,7 +200,7 @@ class DaskExecutor(_Accountable):
 
     def _listen(self) -> None:
         ledger = self.ledger
-        self._client.subscribe_topic(self._topic, lambda event: ledger.add(Entry(**event[1])))
+        self._client.subscribe_topic(self._topic, lambda event: ledger.add(entry_of(event[1])))
 
     def _workers(self) -> dict[str, Any]:
         """Those that are there, as of a second ago. A worker that was restarted has the same name, not the address."""
@@ -230,8 +230,13 @@ def _on_worker(topic: str, home: str | None, function: Callable[..., Any], *argu
     return entered(enter, str(worker.name), home, function, *arguments)
 
 
-def _name_and_host() -> tuple[str, str]:
-    return str(get_worker().name), socket.gethostname()
+def entry_of(message: dict[str, Any]) -> Entry:
+    """Dask adds to a message which worker it came from."""
+    return Entry(**{field.name: message[field.name] for field in fields(Entry)})
+
+
+def _name_and_host(dask_worker: Any) -> tuple[str, str]:
+    return str(dask_worker.name), socket.gethostname()
 
 
 def name_of_key(key: Any) -> str:

@@ -17,7 +17,7 @@ class Entry:
     """One task: what it was, how long it took, what it counted, whether it ran where it was placed."""
 
     function: str
-    worker: str
+    seat: str
     seconds: float
     at_home: bool | None
     peak_bytes: int
@@ -41,7 +41,7 @@ class Ledger:
         self.seconds[entry.function] = self.seconds.get(entry.function, 0.0) + entry.seconds
         self.placed += entry.at_home is not None
         self.at_home += bool(entry.at_home)
-        self.peaks[entry.worker] = max(self.peaks.get(entry.worker, 0), entry.peak_bytes)
+        self.peaks[entry.seat] = max(self.peaks.get(entry.seat, 0), entry.peak_bytes)
 
     def traffic(self) -> dict[str, int]:
         """For people: how far the columns travelled."""
@@ -60,16 +60,16 @@ def added(parts: Sequence[dict[str, int]]) -> dict[str, int]:
 
 
 def entered(
-    enter: Callable[[Entry], None], worker: str, home: str | None, function: Callable[..., Any], *arguments: Any
+    enter: Callable[[Entry], None], seat: str, home: str | None, function: Callable[..., Any], *arguments: Any
 ) -> Any:
     """function(*arguments), with an entry about it, also if it fails."""
     began = time.perf_counter()
     try:
         return function(*arguments)
     finally:
-        at_home = None if home is None else home == worker
+        at_home = None if home is None else home == seat
         taken = time.perf_counter() - began
-        enter(Entry(name_of(function), worker, taken, at_home, peak_bytes(), METER.drain()))
+        enter(Entry(name_of(function), seat, taken, at_home, peak_bytes(), METER.drain()))
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -19,14 +19,14 @@ def assign(sizes: Sequence[float], wishes: Sequence[Wishes], seats: Sequence[Sea
     """The name of a worker for every part.
 
     A part goes where most of it lies unless that worker has its fair share of everything already, and else to the
-    worker with the least. Equal parts without wishes take turns: those that follow each other run side by side.
+    worker with the least; the strongest wishes come first.
     """
     fair = sum(sizes) / sum(seat.threads for seat in seats)
     at = {seat.name: index for index, seat in enumerate(seats)}
     loads = [0.0] * len(seats)
     queue = [(0.0, index) for index in range(len(seats))]
     chosen = [0] * len(sizes)
-    for part in sorted(range(len(sizes)), key=lambda part: not wishes[part]):
+    for part in sorted(range(len(sizes)), key=lambda part: -max(wishes[part].values(), default=0.0)):
         index = _wanted(wishes[part], at, loads, fair)
         if index is None:
             index = _least(queue, loads)
@@ -67,11 +67,25 @@ class Placement:
 
 
 def place(n_features: int, span: int, seats: Sequence[Seat], locality: Sequence[Shard] = ()) -> Placement:
-    """Every span of a table on a worker: balanced, and on the host where it is said to lie."""
+    """Every span of a table on a worker: balanced, on the host where it is said to lie, else beside its neighbours."""
     starts = range(0, n_features, span)
     sizes = [min(span, n_features - start) for start in starts]
-    wishes = [_local(start, start + size, seats, locality) for start, size in zip(starts, sizes, strict=True)]
+    wishes = [
+        _local(start, start + size, seats, locality) or {home: _FAINT}
+        for start, size, home in zip(starts, sizes, in_runs(sizes, seats), strict=True)
+    ]
     return Placement(tuple(seats), span, assign(sizes, wishes, seats))
+
+
+# Less than any feature that lies somewhere.
+_FAINT = 1e-6
+
+
+def in_runs(sizes: Sequence[float], seats: Sequence[Seat]) -> list[str]:
+    """Parts that follow each other go to the same worker, until it has its share."""
+    middles = np.cumsum(sizes) - np.asarray(sizes) / 2
+    shares = np.cumsum([seat.threads for seat in seats]) * (sum(sizes) / sum(seat.threads for seat in seats))
+    return [seats[at].name for at in np.searchsorted(shares[:-1], middles, side="right")]
 
 
 def _local(start: int, stop: int, seats: Sequence[Seat], locality: Sequence[Shard]) -> Wishes:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backbone_dask.runtime.placement import assign, in_turns, place
+from backbone_dask.runtime.placement import assign, in_runs, in_turns, place
 from backbone_dask.values import Seat, Shard
 
 SEATS = tuple(Seat(name, frozenset({f"host-{name}"})) for name in "abc")
@@ -69,6 +69,23 @@ def test_a_shard_of_a_host_without_workers_is_no_wish():
     assert place(300, 100, SEATS, [Shard(0, 300, "elsewhere")]).homes == tuple("abc")
 
 
+@given(sizes, st.lists(st.integers(1, 4), min_size=1, max_size=5))
+def test_neighbours_stay_together_and_workers_have_their_share(parts, threads):
+    seats = [Seat(f"{at}", threads=count) for at, count in enumerate(threads)]
+    homes = in_runs(parts, seats)
+    assert homes == sorted(homes, key=int)
+    for seat, load in zip(seats, loads(parts, homes, seats).values(), strict=True):
+        assert abs(load - sum(parts) * seat.threads / sum(threads)) <= max(parts)
+
+
+def test_a_table_without_hints_is_placed_in_runs():
+    assert "".join(place(1000, 100, SEATS).homes) == "aaabbbbccc"
+
+
+def test_a_hint_comes_before_the_neighbours():
+    assert "".join(place(800, 100, SEATS[:2], [Shard(0, 300, "host-b")]).homes) == "bbbabaaa"
+
+
 def test_one_host_with_everything_does_not_get_everything():
     placement = place(800, 100, SEATS[:2], [Shard(0, 800, "host-a")])
     assert sorted(placement.homes) == ["a"] * 4 + ["b"] * 4
@@ -81,7 +98,7 @@ def test_the_same_names_give_the_same_placement_whatever_their_hosts():
 
 def test_wishes_of_ids_count_them_by_home():
     placement = place(40, 10, SEATS[:2])
-    assert placement.homes == ("a", "b", "a", "b")
+    assert placement.homes == ("a", "a", "b", "b")
     assert placement.wishes(np.array([0, 9, 10, 25, 39])) == {"a": 3.0, "b": 2.0}
 
 
