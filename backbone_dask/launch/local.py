@@ -14,27 +14,42 @@ from typing import TYPE_CHECKING
 import dask
 from distributed import Client, LocalCluster
 
+from backbone_dask.errors import ClusterError, InvalidSettingError, innermost
 from backbone_dask.launch.config import require_known
+from backbone_dask.launch.temporary_tls import temporary_tls
 
 if TYPE_CHECKING:
+    from distributed.security import Security
+
     from backbone_dask.launch.clusters import Request
 
 # The coordinator and the operating system need memory too.
 SHARE_OF_MEMORY = 0.8
+LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
 def launch(request: Request) -> Iterator[Client]:
     """One process and one thread a worker, as many as there are cores unless told otherwise."""
-    require_known(request.options, set(), "local")
-    with local_cluster(request.workers) as client:
+    require_known(request.options, {"host", "dashboard"}, "local")
+    with local_cluster(request.workers, tls=request.tls, **request.options) as client:
         yield client
 
 
 @contextmanager
-def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
-    """A Client of a LocalCluster; leaving the block ends the workers."""
-    count = n_workers or available_cores()
+def local_cluster(
+    n_workers: int | None = None, *, host: str = LOOPBACK, dashboard: str | int = 0, tls: bool = False
+) -> Iterator[Client]:
+    """A Client of a LocalCluster; leaving the block ends the workers.
+
+    Parameters
+    ----------
+    n_workers : worker processes; one per core by default.
+    host : the address of this machine on which all parts listen; 0.0.0.0 is every one that it has.
+    dashboard : HOST:PORT of the dashboard, or a port of `host`; 0 is any free one.
+    tls : encrypt and authenticate all connections with temporary certificates, and serve the dashboard over https.
+    """
+    count, pages = n_workers or available_cores(), _dashboard_address(dashboard, _checked_host(host))
     settings = {
         # Two BLAS threads on one core are slower than one.
         "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
@@ -47,20 +62,42 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
     }
     with dask.config.set(settings), ExitStack() as stack:
         with _interrupts_wait():
-            cluster = stack.enter_context(_cluster(count))
+            security = stack.enter_context(temporary_tls(host)) if tls else None
+            cluster = stack.enter_context(_cluster(count, host, pages, security))
             client = stack.enter_context(Client(cluster))
         yield client
 
 
-def _cluster(count: int) -> LocalCluster:
-    return LocalCluster(
-        n_workers=count,
-        threads_per_worker=1,
-        processes=True,
-        memory_limit=local_worker_bytes(count),
-        dashboard_address=":0",
-        silence_logs=logging.CRITICAL,
-    )
+def _cluster(count: int, host: str, dashboard: str, security: Security | None) -> LocalCluster:
+    try:
+        return LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=local_worker_bytes(count),
+            host=host,
+            dashboard_address=dashboard,
+            security=security,
+            silence_logs=logging.CRITICAL,
+        )
+    except (OSError, RuntimeError) as cause:
+        raise ClusterError(
+            f"no cluster can be started on {host} with its dashboard on {dashboard} ({innermost(cause)})"
+        ) from cause
+
+
+def _checked_host(host: object) -> str:
+    if not isinstance(host, str) or not host or ":" in host or "/" in host:
+        raise InvalidSettingError(f"host: {host!r} is no IPv4 address or name of this machine")
+    return host
+
+
+def _dashboard_address(dashboard: object, host: str) -> str:
+    """HOST:PORT; Dask takes a port alone for one of every network that the machine is in."""
+    name, _, port = str(dashboard).rpartition(":")
+    if not port.isdecimal() or int(port) > 65535 or ":" in name:
+        raise InvalidSettingError(f"dashboard: {dashboard!r} is no HOST:PORT and no port")
+    return f"{name or host}:{port}"
 
 
 @contextmanager
