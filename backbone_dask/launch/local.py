@@ -9,14 +9,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dask
 from distributed import Client, LocalCluster
 
 from backbone_dask.errors import ClusterError, InvalidSettingError, innermost
 from backbone_dask.launch.config import require_known
-from backbone_dask.launch.temporary_tls import temporary_tls
+from backbone_dask.launch.temporary_tls import EVERYWHERE, temporary_tls
 
 if TYPE_CHECKING:
     from distributed.security import Security
@@ -50,7 +50,16 @@ def local_cluster(
     tls : encrypt and authenticate all connections with temporary certificates, and serve the dashboard over https.
     """
     count, pages = n_workers or available_cores(), _dashboard_address(dashboard, _checked_host(host))
-    settings = {
+    with dask.config.set(_settings(pages)), ExitStack() as stack:
+        with _interrupts_wait():
+            security = stack.enter_context(temporary_tls({host, _host_of(pages)})) if tls else None
+            cluster = stack.enter_context(_cluster(count, host, pages, security))
+            client = stack.enter_context(Client(cluster))
+        yield client
+
+
+def _settings(dashboard: str) -> dict[str, Any]:
+    return {
         # Two BLAS threads on one core are slower than one.
         "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
         "distributed.worker.memory.spill": False,
@@ -59,13 +68,14 @@ def local_cluster(
         "distributed.worker.profile.enabled": False,
         "distributed.admin.system-monitor.log-length": 600,
         "distributed.admin.low-level-log-length": 100,
+        "distributed.dashboard.link": _link_to(_host_of(dashboard)),
     }
-    with dask.config.set(settings), ExitStack() as stack:
-        with _interrupts_wait():
-            security = stack.enter_context(temporary_tls(host)) if tls else None
-            cluster = stack.enter_context(_cluster(count, host, pages, security))
-            client = stack.enter_context(Client(cluster))
-        yield client
+
+
+def _link_to(host: str) -> str:
+    """Dask's template of the link, with the host: Dask itself would put the scheduler's there."""
+    template: str = dask.config.get("distributed.dashboard.link")
+    return template if host == EVERYWHERE else template.replace("{host}", host)
 
 
 def _cluster(count: int, host: str, dashboard: str, security: Security | None) -> LocalCluster:
@@ -98,6 +108,10 @@ def _dashboard_address(dashboard: object, host: str) -> str:
     if not port.isdecimal() or int(port) > 65535 or ":" in name:
         raise InvalidSettingError(f"dashboard: {dashboard!r} is no HOST:PORT and no port")
     return f"{name or host}:{port}"
+
+
+def _host_of(address: str) -> str:
+    return address.partition(":")[0]
 
 
 @contextmanager

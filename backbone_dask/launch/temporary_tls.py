@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import dask
 from distributed.security import Security
+from distributed.utils import get_ip
 
 from backbone_dask.errors import MissingExtraError
 
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
+EVERYWHERE = "0.0.0.0"
 DAY = timedelta(days=1)
 HTTP = "distributed.scheduler.dashboard.tls"
 
 
 @contextmanager
-def temporary_tls(host: str) -> Iterator[Security]:
-    """Security of a cluster that listens on `host`; in the block, Dask serves its web pages over https.
+def temporary_tls(hosts: set[str]) -> Iterator[Security]:
+    """Security of a cluster that listens on `hosts`; in the block, Dask serves its web pages over https.
 
     The key of the connections stays in memory. Dask takes that of web pages from a file, which is therefore another
     one: who reads it could pretend to be the dashboard, but not join the cluster.
@@ -35,7 +37,7 @@ def temporary_tls(host: str) -> Iterator[Security]:
     security = _security()
     with tempfile.TemporaryDirectory(prefix="backbone-dask-tls-") as folder:
         certificate, key = Path(folder, "dashboard.pem"), Path(folder, "dashboard.key")
-        certificate_bytes, key_bytes = _signed_by_itself(host)
+        certificate_bytes, key_bytes = _signed_by_itself(hosts)
         _write_private(certificate, certificate_bytes)
         _write_private(key, key_bytes)
         # The workers' own web servers read the same settings, those of workers that are restarted too.
@@ -55,20 +57,20 @@ def _write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _signed_by_itself(host: str) -> tuple[bytes, bytes]:
+def _signed_by_itself(hosts: set[str]) -> tuple[bytes, bytes]:
     """A certificate and its key, in PEM, for this machine under all names that its pages are asked for by."""
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     key = ec.generate_private_key(ec.SECP256R1())
-    certificate = _certificate(key, host)
+    certificate = _certificate(key, hosts)
     return (
         certificate.public_bytes(Encoding.PEM),
         key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
     )
 
 
-def _certificate(key: EllipticCurvePrivateKey, host: str) -> x509.Certificate:
+def _certificate(key: EllipticCurvePrivateKey, hosts: set[str]) -> x509.Certificate:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes
     from cryptography.x509.oid import NameOID
@@ -83,16 +85,17 @@ def _certificate(key: EllipticCurvePrivateKey, host: str) -> x509.Certificate:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - DAY)
         .not_valid_after(now + 365 * DAY)
-        .add_extension(x509.SubjectAlternativeName(_names(host)), critical=False)
+        .add_extension(x509.SubjectAlternativeName(_names(hosts)), critical=False)
         .sign(key, hashes.SHA256())
     )
 
 
-def _names(host: str) -> list[x509.GeneralName]:
+def _names(hosts: set[str]) -> list[x509.GeneralName]:
     from cryptography import x509
 
     names: list[x509.GeneralName] = []
-    for one in sorted({"localhost", "127.0.0.1", socket.gethostname(), host}):
+    reached = {get_ip()} if EVERYWHERE in hosts else set()
+    for one in sorted({"localhost", "127.0.0.1", socket.gethostname()} | hosts | reached):
         try:
             names.append(x509.IPAddress(ipaddress.ip_address(one)))
         except ValueError:
