@@ -13,19 +13,20 @@ from distributed.security import Security
 
 from backbone_dask.errors import ClusterError, InvalidSettingError, innermost
 from backbone_dask.launch.config import require_known
-from backbone_dask.launch.reaching import require_scheduler
+from backbone_dask.launch.reaching import host_and_port, require_scheduler
 
 if TYPE_CHECKING:
     from backbone_dask.launch.clusters import Request
 
 CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
-SECONDS_FOR_SCHEDULER, SECONDS_FOR_WORKERS = 10.0, 30.0
+SECONDS_FOR_SCHEDULER, SECONDS_FOR_WORKERS = 5.0, 30.0
 
 
 @contextmanager
 def launch(request: Request) -> Iterator[Client]:
     """A Client of the scheduler; leaving the block leaves the cluster running."""
     require_known(request.options, {*CERTIFICATES, "timeout"}, "running")
+    host_and_port(request.kind)
     seconds = _timeout(request.options)
     security = _security(request)
     context = security.get_connection_args("client")["ssl_context"] if security else None

@@ -50,7 +50,7 @@ def host_and_port(address: str) -> tuple[str, int]:
     except ValueError:
         host = port = None
     if not host or not port:
-        raise InvalidSettingError(f"{address} is no address of a scheduler; write it as tcp://HOST:PORT")
+        raise InvalidSettingError(f"{address} is no address of a scheduler; write it as {address.partition(':')[0]}://HOST:PORT")
     return host, port
 
 
@@ -60,20 +60,20 @@ def _left(deadline: float) -> float:
 
 def _await_plain_greeting(connection: socket.socket, address: str, deadline: float) -> None:
     """A scheduler without encryption greets first; one with it waits to be greeted."""
-    for seconds in (min(SECONDS_OF_SILENCE, _left(deadline)), None):
-        connection.settimeout(seconds or _left(deadline))
-        try:
-            if connection.recv(1):
-                return
-            break
-        except TimeoutError:
-            if _is_encrypted(address):
-                raise ClusterError(
-                    f"the scheduler at {address} encrypts; write the address as tls://, with certificates"
-                ) from None
-        except OSError:
-            break
-    raise ClusterError(f"what listens at {address} does not answer as a Dask scheduler; mend the address")
+    if _greets(connection, min(SECONDS_OF_SILENCE, _left(deadline))):
+        return
+    if _is_encrypted(address):
+        raise ClusterError(f"the scheduler at {address} encrypts; write the address as tls://, with certificates")
+    if not _greets(connection, _left(deadline)):
+        raise ClusterError(f"what listens at {address} does not answer as a Dask scheduler; mend the address")
+
+
+def _greets(connection: socket.socket, seconds: float) -> bool:
+    connection.settimeout(seconds)
+    try:
+        return bool(connection.recv(1))
+    except OSError:
+        return False
 
 
 def _is_encrypted(address: str) -> bool:
