@@ -74,10 +74,3 @@ class ClusterError(BackboneError, ConnectionError):
 
 class WorkerLostError(BackboneError, RuntimeError):
     """A task killed its worker again and again."""
-
-
-def innermost(cause: BaseException) -> str:
-    """The words at the bottom of a chain of errors, on one line: libraries wrap what happened in words of their own."""
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
-    return " ".join(str(cause).split()) or type(cause).__name__

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from distributed import Client
 from distributed.security import Security
 
-from backbone_dask.errors import ClusterError, InvalidSettingError, innermost
+from backbone_dask.errors import ClusterError, InvalidSettingError
 from backbone_dask.launch.config import require_known
-from backbone_dask.launch.reaching import host_and_port, require_scheduler
+from backbone_dask.launch.reaching import host_and_port, innermost, require_scheduler
 
 if TYPE_CHECKING:
     from backbone_dask.launch.clusters import Request

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import dask
 from distributed import Client, LocalCluster
 
-from backbone_dask.errors import ClusterError, InvalidSettingError, innermost
 from backbone_dask.launch.config import require_known
-from backbone_dask.launch.temporary_tls import EVERYWHERE, temporary_tls
+from backbone_dask.launch.listening import EVERYWHERE, LOOPBACK, Listening, listening
+from backbone_dask.launch.temporary_tls import temporary_tls
 
 if TYPE_CHECKING:
     from distributed.security import Security
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # The coordinator and the operating system need memory too.
 SHARE_OF_MEMORY = 0.8
-LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
@@ -49,16 +48,16 @@ def local_cluster(
     dashboard : HOST:PORT of the dashboard, or a port of `host`; 0 is any free one.
     tls : encrypt and authenticate all connections with temporary certificates, and serve the dashboard over https.
     """
-    count, pages = n_workers or available_cores(), _dashboard_address(dashboard, _checked_host(host))
-    with dask.config.set(_settings(pages)), ExitStack() as stack:
+    count, place = n_workers or available_cores(), listening(host, dashboard)
+    with dask.config.set(_settings(place.dashboard_host)), ExitStack() as stack:
         with _interrupts_wait():
-            security = stack.enter_context(temporary_tls({host, _host_of(pages)})) if tls else None
-            cluster = stack.enter_context(_cluster(count, host, pages, security))
+            security = stack.enter_context(temporary_tls(place.hosts)) if tls else None
+            cluster = stack.enter_context(_cluster(count, place, security))
             client = stack.enter_context(Client(cluster))
         yield client
 
 
-def _settings(dashboard: str) -> dict[str, Any]:
+def _settings(dashboard_host: str) -> dict[str, Any]:
     return {
         # Two BLAS threads on one core are slower than one.
         "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
@@ -68,7 +67,7 @@ def _settings(dashboard: str) -> dict[str, Any]:
         "distributed.worker.profile.enabled": False,
         "distributed.admin.system-monitor.log-length": 600,
         "distributed.admin.low-level-log-length": 100,
-        "distributed.dashboard.link": _link_to(_host_of(dashboard)),
+        "distributed.dashboard.link": _link_to(dashboard_host),
     }
 
 
@@ -78,40 +77,17 @@ def _link_to(host: str) -> str:
     return template if host == EVERYWHERE else template.replace("{host}", host)
 
 
-def _cluster(count: int, host: str, dashboard: str, security: Security | None) -> LocalCluster:
-    try:
-        return LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=local_worker_bytes(count),
-            host=host,
-            dashboard_address=dashboard,
-            security=security,
-            silence_logs=logging.CRITICAL,
-        )
-    except (OSError, RuntimeError) as cause:
-        raise ClusterError(
-            f"no cluster can be started on {host} with its dashboard on {dashboard} ({innermost(cause)})"
-        ) from cause
-
-
-def _checked_host(host: object) -> str:
-    if not isinstance(host, str) or not host or ":" in host or "/" in host:
-        raise InvalidSettingError(f"host: {host!r} is no IPv4 address or name of this machine")
-    return host
-
-
-def _dashboard_address(dashboard: object, host: str) -> str:
-    """HOST:PORT; Dask takes a port alone for one of every network that the machine is in."""
-    name, _, port = str(dashboard).rpartition(":")
-    if not port.isdecimal() or int(port) > 65535 or ":" in name:
-        raise InvalidSettingError(f"dashboard: {dashboard!r} is no HOST:PORT and no port")
-    return f"{name or host}:{port}"
-
-
-def _host_of(address: str) -> str:
-    return address.partition(":")[0]
+def _cluster(count: int, place: Listening, security: Security | None) -> LocalCluster:
+    return LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit=local_worker_bytes(count),
+        host=place.host,
+        dashboard_address=place.dashboard,
+        security=security,
+        silence_logs=logging.CRITICAL,
+    )
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from backbone_dask.errors import ClusterError, InvalidSettingError, innermost
+from backbone_dask.errors import ClusterError, InvalidSettingError
 
 SECONDS_OF_SILENCE = 2.0
 PAUSE = 0.2
@@ -50,7 +50,9 @@ def host_and_port(address: str) -> tuple[str, int]:
     except ValueError:
         host = port = None
     if not host or not port:
-        raise InvalidSettingError(f"{address} is no address of a scheduler; write it as {address.partition(':')[0]}://HOST:PORT")
+        raise InvalidSettingError(
+            f"{address} is no address of a scheduler; write it as {address.partition(':')[0]}://HOST:PORT"
+        )
     return host, port
 
 
@@ -120,3 +122,10 @@ def _refusal(cause: OSError, address: str) -> str:
 def _is_alert(cause: ssl.SSLError) -> bool:
     """Whether the other side spoke TLS, if only to refuse."""
     return "ALERT" in (cause.reason or "")
+
+
+def innermost(cause: BaseException) -> str:
+    """The words at the bottom of a chain of errors, on one line: libraries wrap what happened in words of their own."""
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    return " ".join(str(cause).split()) or type(cause).__name__

@@ -17,12 +17,12 @@ from distributed.security import Security
 from distributed.utils import get_ip
 
 from backbone_dask.errors import MissingExtraError
+from backbone_dask.launch.listening import EVERYWHERE
 
 if TYPE_CHECKING:
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-EVERYWHERE = "0.0.0.0"
 DAY = timedelta(days=1)
 HTTP = "distributed.scheduler.dashboard.tls"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from dask_processes import free_port, listening
 
@@ -59,7 +61,18 @@ def test_options_that_cannot_be_meant(options, words):
 
 @pytest.mark.parametrize("options", [{"host": "203.0.113.7"}, {"dashboard": "203.0.113.7:0"}])
 def test_an_address_that_this_machine_does_not_have(options):
-    with pytest.raises(ClusterError, match=r"203\.0\.113\.7.*Cannot assign requested address"):
-        with cluster(workers=1, config=options):
-            pass
+    words = r"cannot listen on 203\.0\.113\.7, port any \(Cannot assign requested address\)"
+    with pytest.raises(ClusterError, match=words), cluster(workers=1, config=options):
+        pass
     assert listening() == set()
+
+
+def test_a_dashboard_where_something_else_listens():
+    """Dask would take another port, and say so in a warning."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(ClusterError, match=f"port {port} .Address already in use"),
+            cluster(workers=1, config={"dashboard": port}),
+        ):
+            pass
