@@ -62,9 +62,10 @@ def _left(deadline: float) -> float:
 
 def _await_plain_greeting(connection: socket.socket, address: str, deadline: float) -> None:
     """A scheduler without encryption greets first; one with it waits to be greeted."""
-    if _greets(connection, min(SECONDS_OF_SILENCE, _left(deadline))):
+    patience = min(SECONDS_OF_SILENCE, _left(deadline))
+    if _greets(connection, patience):
         return
-    if _is_encrypted(address):
+    if _is_encrypted(address, patience):
         raise ClusterError(f"the scheduler at {address} encrypts; write the address as tls://, with certificates")
     if not _greets(connection, _left(deadline)):
         raise ClusterError(f"what listens at {address} does not answer as a Dask scheduler; mend the address")
@@ -78,11 +79,11 @@ def _greets(connection: socket.socket, seconds: float) -> bool:
         return False
 
 
-def _is_encrypted(address: str) -> bool:
+def _is_encrypted(address: str, seconds: float) -> bool:
     stranger = ssl.create_default_context()
     stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
     try:
-        with socket.create_connection(host_and_port(address), timeout=SECONDS_OF_SILENCE) as connection:
+        with socket.create_connection(host_and_port(address), timeout=seconds) as connection:
             stranger.wrap_socket(connection).close()
     except ssl.SSLError as cause:
         return _is_alert(cause)

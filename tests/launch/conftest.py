@@ -16,7 +16,7 @@ def theirs(tmp_path_factory):
     return make_authority(tmp_path_factory.mktemp("certificates") / "theirs")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     """A scheduler with one worker, each started in a folder of its own."""
     folder = tmp_path_factory.mktemp("plain")
@@ -25,7 +25,7 @@ def plain(tmp_path_factory):
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def encrypted(tmp_path_factory, ours):
     """The same with certificates."""
     folder = tmp_path_factory.mktemp("encrypted")

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -138,9 +139,9 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def listening():
-    """(host, port) of every socket that this process or one of its children listens on."""
-    this = psutil.Process()
+def listening(pid=None):
+    """(host, port) of every socket that this process, or another one, or one of its children listens on."""
+    this = psutil.Process(pid)
     return {
         (socket_.laddr.ip, socket_.laddr.port)
         for process in [this, *this.children(recursive=True)]
@@ -152,3 +153,13 @@ def listening():
 def yaml_of(options, path):
     path.write_text("".join(f"{name}: {value}\n" for name, value in options.items()))
     return path
+
+
+def speaks_tls(port):
+    stranger = ssl.create_default_context()
+    stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=5) as connection,
+        stranger.wrap_socket(connection) as there,
+    ):
+        return there.version() in ("TLSv1.2", "TLSv1.3")

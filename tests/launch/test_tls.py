@@ -17,7 +17,7 @@ from pathlib import Path
 import dask
 import psutil
 import pytest
-from dask_processes import listening, scheduler, wait_until, worker
+from dask_processes import listening, scheduler, speaks_tls, wait_until, worker
 from distributed import Client
 from distributed.security import Security
 
@@ -56,16 +56,6 @@ def answer_to(port, greeting):
         except OSError:
             pass
     return said
-
-
-def speaks_tls(port):
-    stranger = ssl.create_default_context()
-    stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
-    with (
-        socket.create_connection(("127.0.0.1", port), timeout=5) as connection,
-        stranger.wrap_socket(connection) as there,
-    ):
-        return there.version() in ("TLSv1.2", "TLSv1.3")
 
 
 def test_all_addresses_are_encrypted(client):
@@ -159,7 +149,7 @@ def test_workers_without_the_certificate_never_join(ours, theirs, tmp_path):
         stack.enter_context(worker(tmp_path / "friend", running.address, *ours.flags))
         with cluster(running.address, config=ours.options) as client:
             assert len(client.scheduler_info(n_workers=-1)["workers"]) == 1
-            assert bits(DaskExecutor(client)) == bits(SerialExecutor())
+            assert client.submit(sum, [1, 2]).result(timeout=20) == 3
         assert running.text.count("Register worker") == 1
 
 
