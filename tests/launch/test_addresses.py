@@ -26,7 +26,7 @@ from backbone_dask.store import Recipe, VirtualStore, write_recipe, write_store
 
 STORE = VirtualStore(Recipe(kind="linear", n_samples=120, n_features=1500, n_relevant=4, rho=0.5, snr=5.0, seed=2))
 FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound", "termination", "levels")
-SOON = 8
+SOON = 15
 
 
 @pytest.fixture(scope="module")
