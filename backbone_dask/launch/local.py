@@ -89,7 +89,8 @@ def _cluster(count: int, place: Listening, security: Security | None) -> LocalCl
         host=place.host,
         dashboard_address=place.dashboard,
         security=security,
-        silence_logs=logging.CRITICAL,
+        # Its last words to a client that left are no concern of the user.
+        silence_logs=logging.CRITICAL + 1,
     )
 
 

@@ -13,16 +13,16 @@ from backbone_dask.values import FeatureBlock
 UNIT_BYTES, MOST_UNITS = 64 << 20, 16_384
 SPAN_BYTES = 512 << 20
 PARTITION_BYTES = 64 << 20
-# A task costs the scheduler a millisecond or two, so a screen is at most a few thousand of them.
-MOST_SPANS = 8000
-# Enough for workers to end at about the same time, few enough for hundreds of them to be fed.
+# A task costs the scheduler a millisecond, in which hundreds of workers wait: a screen is a few thousand at the most.
+MOST_SPANS = 2000
 SPANS_PER_WORKER = 8
 # A small table is still cut into enough tasks for a few dozen workers; each costs as much as scoring tens of MB.
 FEWEST_SPANS = 32
 # A group's list is at most a sixteenth of the group, so that a small part of the p utilities reaches the coordinator.
 GROUP_LISTS = 16
-# Every subproblem takes its columns from every partition: so many tasks each.
-MOST_HOLDERS = 64
+# Every subproblem takes a piece from every partition: fewer would share the network of too few workers, more would
+# keep the scheduler busy (benchmarks/scale/scaling.py).
+MOST_HOLDERS = 16
 FEWEST_GROUPS = 8
 # A worker has one block in hand, one coming, and needs room for its share of everything else.
 BLOCKS_PER_WORKER = 32
@@ -60,7 +60,8 @@ def cut_screen(source: FeatureSource, keep: int, worker_bytes: int, n_workers: i
     block = max(1, min(source.block_features, worker_bytes // BLOCKS_PER_WORKER // column or 1))
     unit = _multiple(block, max(min(UNIT_BYTES // column, few), -(-p // MOST_UNITS)))
     longest = _multiple(unit, max(min(SPAN_BYTES // column, few), -(-p // MOST_SPANS)))
-    span = _multiple(unit, max(-(-p // (SPANS_PER_WORKER * n_workers)), -(-p // MOST_SPANS)))
+    n_spans = min(SPANS_PER_WORKER * n_workers, MOST_SPANS)
+    span = _multiple(unit, -(-p // n_spans) + unit - 1)
     group = _multiple(longest, min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS)))
     return ScreenCut(block, unit, min(span, longest), group)
 
@@ -94,14 +95,15 @@ def plan(
     # Every worker holds some, for memory and network to be shared; beyond that a partition is only more tasks.
     share = -(-settings.screen_size // min(n_workers, MOST_HOLDERS))
     partition = max(1, min(PARTITION_BYTES // column, share))
-    survivors = settings.screen_size * column
+    n_partitions = -(-settings.screen_size // partition)
+    held = -(-n_partitions // n_workers) * partition * column
     # A worker holds its share of the survivors, the pieces of the subproblems that it was given, the union of the one
     # that it solves, and the interpreter with a block or two.
     copies = TASKS_PER_WORKER + 1
-    needed = survivors // n_workers + copies * subproblem_features * column + IDLE_BYTES
+    needed = held + copies * subproblem_features * column + IDLE_BYTES
     return Budget(
         partition_features=partition,
-        n_partitions=-(-settings.screen_size // partition),
+        n_partitions=n_partitions,
         subproblem_features=subproblem_features,
         worker_bytes=needed,
         read_bytes=(source.n_features + settings.screen_size) * source.n_samples * source.itemsize,
