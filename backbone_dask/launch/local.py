@@ -37,7 +37,7 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
     count = n_workers or available_cores()
     settings = {
         # Two BLAS threads on one core are slower than one.
-        "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, "1"),
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.target": False,
         # Samples of stacks and of load that Dask keeps for hours: memory would grow with the length of a screen.
@@ -91,7 +91,7 @@ def local_worker_bytes(count: int) -> int:
     return int(SHARE_OF_MEMORY * physical_bytes() / (count + 1))
 
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def available_cores() -> int:

@@ -44,7 +44,7 @@ def test_the_file_is_clean(command: tuple[object, ...], name: str) -> None:
 @pytest.mark.parametrize(
     ("command", "name", "sound", "damaged"),
     [
-        (HADOLINT, "Dockerfile", "# hadolint ignore=DL3006\n", ""),
+        (HADOLINT, "Dockerfile", "FROM ${BASE}", "FROM debian"),
         (HADOLINT, "Dockerfile", "--no-cache-dir ", ""),
         (HADOLINT, "Dockerfile", "WORKDIR /data", "WORKDIR data"),
         (HADOLINT, "Dockerfile", "USER 1000:1000", "USER root"),
@@ -73,7 +73,7 @@ def test_only_one_service_builds_and_all_run_the_same_image(services: dict[str, 
 
 def test_the_image_runs_workers_as_the_local_cluster_does(dockerfile: str) -> None:
     settings = dict(re.findall(r"^(?:ENV| {3}) (\w+)=(\S+)", dockerfile, flags=re.MULTILINE))
-    assert {settings[name] for name in local._THREADS} == {"1"}
+    assert {settings[name] for name in local.THREADS} == {"1"}
     for place in ("WORKER__MEMORY__SPILL", "WORKER__MEMORY__TARGET", "WORKER__PROFILE__ENABLED"):
         assert settings[f"DASK_DISTRIBUTED__{place}"] == "False"
 
