@@ -108,6 +108,10 @@ class FakeKubernetes:
     def application(self) -> web.Application:
         app = web.Application()
         app.router.add_get("/version/", lambda _: web.json_response({"gitVersion": "v1.33.0"}))
+        kinds = [{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": True}]
+        app.router.add_get("/api/", lambda _: web.json_response({"versions": ["v1"]}))
+        app.router.add_get("/api/v1", lambda _: web.json_response({"resources": kinds}))
+        app.router.add_get("/apis/", lambda _: web.json_response({"groups": []}))
         for group in ("/api/v1", "/apis/kubernetes.dask.org/v1"):
             plural = group + "/namespaces/{namespace}/{plural}"
             app.router.add_get(plural, self.list)
@@ -225,5 +229,5 @@ async def serve(fake: FakeKubernetes) -> web.AppRunner:
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
-    fake.url = "http://127.0.0.1:{}".format(runner.addresses[0][1])
+    fake.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     return runner
