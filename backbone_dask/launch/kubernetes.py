@@ -62,7 +62,7 @@ def _require_api(loop: EventLoop) -> None:
 
     try:
         loop.run(answer(), SECONDS_TO_ANSWER)
-    except (ValueError, LookupError, yaml.YAMLError) as cause:
+    except (ValueError, LookupError, TypeError, yaml.YAMLError) as cause:
         raise ClusterError(f"no Kubernetes cluster is configured in {_kubeconfig()} ({_words(cause)})") from cause
     except (OSError, TimeoutError, httpx.HTTPError, kr8s.APITimeoutError, kr8s.ServerError) as cause:
         raise ClusterError(
@@ -106,7 +106,9 @@ async def _unstarted(operator: Any, spec: dict[str, Any], options: Mapping[str, 
             quiet=True,
         )
     except (ValidationError, KeyError) as cause:
-        raise InvalidSettingError(f"that is no name of a kubernetes cluster: {_words(cause)}") from cause
+        raise InvalidSettingError(
+            "a kubernetes cluster needs a name of lower case letters, digits and '-', of at most 53 characters"
+        ) from cause
 
 
 def _start(loop: EventLoop, cluster: Any, seconds: float) -> None:

@@ -26,6 +26,10 @@ ENVIRONMENT = {
     "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100",
 }
 
+# What a namespace with the "restricted" standard of pod security asks for.
+POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
 
 def require_sound(request: Request) -> None:
     options = request.options
@@ -67,6 +71,10 @@ def _made_spec(options: Mapping[str, Any], operator: Any) -> dict[str, Any]:
     )
     # dask-kubernetes still says dask-scheduler, which today's Dask does not install.
     spec["spec"]["scheduler"]["spec"]["containers"][0]["args"] = ["dask", "scheduler", "--host", "0.0.0.0"]
+    for part in ("scheduler", "worker"):
+        pod = spec["spec"][part]["spec"]
+        pod["securityContext"] = POD_SECURITY
+        pod["containers"][0]["securityContext"] = CONTAINER_SECURITY
     return spec
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,11 +107,11 @@ class FakeKubernetes:
 
     def application(self) -> web.Application:
         app = web.Application()
-        app.router.add_get("/version/", lambda _: web.json_response({"gitVersion": "v1.33.0"}))
+        app.router.add_get("/version/", answering({"gitVersion": "v1.33.0"}))
         kinds = [{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": True}]
-        app.router.add_get("/api/", lambda _: web.json_response({"versions": ["v1"]}))
-        app.router.add_get("/api/v1", lambda _: web.json_response({"resources": kinds}))
-        app.router.add_get("/apis/", lambda _: web.json_response({"groups": []}))
+        app.router.add_get("/api/", answering({"versions": ["v1"]}))
+        app.router.add_get("/api/v1", answering({"resources": kinds}))
+        app.router.add_get("/apis/", answering({"groups": []}))
         for group in ("/api/v1", "/apis/kubernetes.dask.org/v1"):
             plural = group + "/namespaces/{namespace}/{plural}"
             app.router.add_get(plural, self.list)
@@ -200,6 +200,13 @@ async def relay(reader: asyncio.StreamReader, socket: web.WebSocketResponse) -> 
         await socket.close()
 
 
+def answering(body: Resource) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(body)
+
+    return answer
+
+
 def refused(status: int, message: str) -> web.Response:
     return web.json_response({"kind": "Status", "status": "Failure", "message": message}, status=status)
 
@@ -210,7 +217,7 @@ def fake_kubernetes() -> Iterator[FakeKubernetes]:
     with tempfile.TemporaryDirectory() as folder:
         fake = FakeKubernetes(Path(folder))
         loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_forever)
+        thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()
         runner = asyncio.run_coroutine_threadsafe(serve(fake), loop).result(timeout=30)
         try:
