@@ -141,8 +141,12 @@ def _start(loop: EventLoop, cluster: Any, seconds: float) -> None:
 def _delete(loop: EventLoop, cluster: Any) -> None:
     # That a resource which was never made is not there is no news.
     logging.getLogger("dask_kubernetes").setLevel(logging.ERROR)
+
+    async def close() -> None:
+        await cluster.close(timeout=SECONDS_TO_DELETE)
+
     try:
-        loop.run(cluster._close(timeout=SECONDS_TO_DELETE), SECONDS_TO_DELETE)
+        loop.run(close(), SECONDS_TO_DELETE)
     except Exception as cause:
         raise ClusterError(
             f"the DaskCluster {cluster.name} may still be there ({_words(cause)}); "
