@@ -61,7 +61,7 @@ def local_cluster(
 def _settings(dashboard_host: str) -> dict[str, Any]:
     return {
         # Two BLAS threads on one core are slower than one.
-        "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, "1"),
         "distributed.worker.memory.spill": False,
         "distributed.worker.memory.target": False,
         # A worker that holds more than was planned would wait for ever for itself to let go of it.
@@ -122,7 +122,7 @@ def local_worker_bytes(count: int) -> int:
     return int(SHARE_OF_MEMORY * physical_bytes() / (count + 1))
 
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def available_cores() -> int:

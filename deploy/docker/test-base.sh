@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# For the tests and for machines without a registry: podman, buildah and runc from Debian, and a base image for the
+# Dockerfile, made by debootstrap from the mirror that apt uses. Root on Debian.
+#   test-base.sh BASE.tar      BASE.tar is made once; remove it for a new one
+set -euo pipefail
+tar=$1
+packages=(podman buildah runc netavark aardvark-dns debootstrap)
+export DEBIAN_FRONTEND=noninteractive
+
+installed() { dpkg-query --show --showformat='${db:Status-Status}\n' "${packages[@]}" 2>/dev/null | grep -c '^installed$'; }
+
+if [ "$(installed)" -ne "${#packages[@]}" ]; then
+    apt-get update --quiet --quiet
+    apt-get install --quiet --quiet --yes --no-install-recommends "${packages[@]}"
+fi
+if [ -e "$tar" ]; then exit; fi
+
+. /etc/os-release
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Release: $VERSION_CODENAME" | head -n 1)
+mkdir -p "$(dirname "$tar")"
+work=$(mktemp -d "$tar.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates "$VERSION_CODENAME" "$work/root" "$mirror"
+rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/*
+tar --create --directory "$work/root" --file "$work/base.tar" .
+mv "$work/base.tar" "$tar"
