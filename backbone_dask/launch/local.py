@@ -46,7 +46,7 @@ def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
         "distributed.admin.low-level-log-length": 100,
     }
     with dask.config.set(settings), ExitStack() as stack:
-        with _interrupts_wait():
+        with interrupts_wait():
             cluster = stack.enter_context(_cluster(count))
             client = stack.enter_context(Client(cluster))
         yield client
@@ -64,7 +64,7 @@ def _cluster(count: int) -> LocalCluster:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
+def interrupts_wait() -> Iterator[None]:
     """Hold back Ctrl-C and SIGTERM until the cluster stands and can be closed in order.
 
     Workers inherit the blocked Ctrl-C, which a terminal sends to every process: the coordinator alone decides.
