@@ -18,6 +18,7 @@ from distributed.security import Security
 
 from backbone_dask.errors import ClusterError, MissingExtraError
 from backbone_dask.launch.blame import LOSSES, Blame
+from backbone_dask.launch.certificates import temporary_certificates
 from backbone_dask.launch.jobs import Order, order
 from backbone_dask.launch.keeper import Keeper
 from backbone_dask.launch.local import interrupts_wait
@@ -52,19 +53,20 @@ def launch(request: Request) -> Iterator[Client]:
     _require_commands(request.kind, cluster_class)
     with dask.config.set(SETTINGS), _cancelled_at_the_end() as stack:
         with interrupts_wait():
-            cluster = stack.enter_context(start(cluster_class, asked, request.tls))
+            security = stack.enter_context(temporary_certificates(asked.shared)) if request.tls else None
+            cluster = stack.enter_context(start(cluster_class, asked, security))
             keeper = stack.enter_context(_kept(cluster, request.kind, asked))
             client = stack.enter_context(Client(cluster))
         _wait_for_worker(cluster, keeper, request.kind, asked)
         yield client
 
 
-def start(cluster_class: Any, asked: Order, tls: bool) -> Any:
+def start(cluster_class: Any, asked: Order, security: Security | None = None) -> Any:
     """A scheduler in this process, and no job yet."""
     scheduler = {**asked.keywords["scheduler_options"], "plugins": [Blame()]}
     keywords = {**asked.keywords, "scheduler_options": scheduler, "silence_logs": logging.CRITICAL}
     try:
-        return cluster_class(**keywords, security=_certificates() if tls else None)
+        return cluster_class(**keywords, security=security)
     except (ValueError, RuntimeError, OSError) as cause:
         raise ClusterError(f"the scheduler could not be started ({_words(cause)})") from cause
 
@@ -141,13 +143,6 @@ def _require_commands(kind: str, cluster_class: Any) -> None:
     for command in (cluster_class.job_cls.submit_command, cluster_class.job_cls.cancel_command):
         if shutil.which(command.split()[0]) is None:
             raise ClusterError(f"{command} was not found; a {kind} cluster starts where jobs can be submitted")
-
-
-def _certificates() -> Security:
-    try:
-        return Security.temporary()
-    except ImportError as cause:
-        raise MissingExtraError("temporary certificates need cryptography: pip install 'backbone-dask[tls]'") from cause
 
 
 def _words(cause: BaseException) -> str:

@@ -45,6 +45,11 @@ class Order:
     def logs(self) -> str:
         return str(self.keywords["log_directory"])
 
+    @property
+    def shared(self) -> str:
+        """A folder that all machines see."""
+        return str(self.keywords["shared_temp_directory"])
+
 
 def order(
     kind: str, workers: int | None, options: Mapping[str, Any], known: set[str], defaults: Mapping[str, Any]

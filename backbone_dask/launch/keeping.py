@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from backbone_dask.launch.queues import States
 
-STEADY = 20.0
-"""Seconds of connection after which a job counts as one that works."""
+STEADY = 3
+"""Looks at which a job was connected, after which it counts as one that works."""
 GRACE = 60.0
 """Seconds that a running job may be without a worker: a nanny starts a new one after a crash."""
 FAILURES_A_JOB = 3
@@ -16,21 +16,19 @@ FAILURES_A_JOB = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job by its name and its number in the batch system, when a worker of it came and when one was last seen."""
+    """A job by its name and its number in the batch system; how often a worker of it was seen, and when last."""
 
     name: str
     number: str
-    joined: float | None = None
+    looks: int = 0
     seen: float | None = None
 
     @property
     def is_steady(self) -> bool:
-        return self.joined is not None and self.seen is not None and self.seen - self.joined >= STEADY
+        return self.looks >= STEADY
 
     def at(self, now: float, connected: Set[str]) -> Job:
-        if self.name not in connected:
-            return self
-        return replace(self, joined=now if self.joined is None else self.joined, seen=now)
+        return replace(self, looks=self.looks + 1, seen=now) if self.name in connected else self
 
 
 @dataclass(frozen=True, slots=True)
