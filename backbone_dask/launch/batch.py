@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import shutil
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -125,10 +126,16 @@ def _cluster_class(kind: str) -> Any:
 
 
 def _dask_jobqueue() -> ModuleType:
+    # Its import makes Ctrl-C end the program without a word, and is possible in the main thread only.
+    before = signal.getsignal(signal.SIGINT)
     try:
         import dask_jobqueue
     except ImportError as cause:
         raise MissingExtraError("batch systems need dask-jobqueue: pip install 'backbone-dask[jobqueue]'") from cause
+    except ValueError as cause:
+        raise ClusterError("dask_jobqueue is imported in the main thread only; import it there first") from cause
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
     module: ModuleType = dask_jobqueue
     return module
 
