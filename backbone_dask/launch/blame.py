@@ -7,6 +7,7 @@ for want of memory, is. The nanny tells them apart: if it lives, it brings a new
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -68,7 +69,8 @@ class Blame(SchedulerPlugin):  # type: ignore[misc]
         moved = [key for key in tasks if self._retirements[key] > LOSSES]
         if moved and self._scheduler is not None:
             message = f"a task was moved {LOSSES + 1} times as its jobs came to their end; ask for a longer walltime"
-            fail(self._scheduler, moved, WorkerLostError(message))
+            # The scheduler is about to release these tasks, and would start an ended one again.
+            asyncio.get_running_loop().call_soon(fail, self._scheduler, moved, WorkerLostError(message))
 
 
 def fail(scheduler: Scheduler, keys: Iterable[Any], error: Exception) -> None:

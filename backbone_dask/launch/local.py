@@ -75,15 +75,18 @@ def interrupts_wait() -> Iterator[None]:
     # Starting it later, in another thread, would let Ctrl-C through to the workers again.
     resource_tracker.ensure_running()
     came: list[int] = []
-    handler = signal.signal(signal.SIGTERM, lambda number, frame: came.append(number))
+    # Blocking is for this thread and what it starts; another thread may still take the signal.
+    both = (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.signal(number, lambda number, frame: came.append(number)) for number in both}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         if came:
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(came[0])
 
 
 def local_worker_bytes(count: int) -> int:

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -49,13 +49,26 @@ class Shell:
     """Runs commands in one folder, each in a process of its own."""
 
     folder: Path
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, *arguments: object) -> subprocess.Popen[str]:
         return self.process(*COMMAND, *map(str, arguments))
 
     def process(self, *command: str) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+        self.started.append(
+            subprocess.Popen(command, cwd=self.folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+        )
+        return self.started[-1]
+
+    def __enter__(self) -> Shell:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        """A test that failed leaves no process behind."""
+        for process in self.started:
+            process.kill()
+            process.communicate(timeout=60)
 
     def ok(self, *arguments: object) -> str:
         return finished(self.start(*arguments))
@@ -81,8 +94,9 @@ def finished(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    with Shell(tmp_path) as shell:
+        yield shell
 
 
 @pytest.fixture(scope="session")

@@ -32,19 +32,15 @@ ON_SLURM = ("--cluster", "slurm", "--cluster-config", "cluster.yaml", "--workers
 @pytest.fixture(scope="module")
 def overtime(slurm, data):
     """A process whose job reaches a walltime of a minute: begun first, asked last."""
-    shell = Shell(data.folder)
-    shell.write("overtime.yaml", **JOB | {"walltime": "00:01:00", "worker_extra_args": ["--lifetime", "1h"]})
-    process = shell.process(sys.executable, str(Path(__file__).with_name("overtime.py")))
-    yield process
-    process.terminate()
-    process.communicate(timeout=60)
+    data.write("overtime.yaml", **JOB | {"walltime": "00:01:00", "worker_extra_args": ["--lifetime", "1h"]})
+    return data.process(sys.executable, str(Path(__file__).with_name("overtime.py")))
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    shell = Shell(tmp_path_factory.mktemp("slurm-data"))
-    shell.ok("simulate", "linear", "wide.json", *SHAPE)
-    return shell
+    with Shell(tmp_path_factory.mktemp("slurm-data")) as shell:
+        shell.ok("simulate", "linear", "wide.json", *SHAPE)
+        yield shell
 
 
 @pytest.fixture(scope="module")
