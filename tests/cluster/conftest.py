@@ -33,8 +33,9 @@ class Slurm:
     """Questions to the batch system."""
 
     def jobs(self) -> set[str]:
-        """Numbers of the jobs that wait or run."""
-        return set(self("squeue", "--noheader", "--format=%i", "--states=PENDING,RUNNING,CONFIGURING").split())
+        """Numbers of the workers' jobs that wait or run."""
+        waits_or_runs = "--states=PENDING,RUNNING,CONFIGURING"
+        return set(self("squeue", "--noheader", "--format=%i", "--name=dask-worker", waits_or_runs).split())
 
     def state(self, number: str) -> str:
         shown = dict(word.split("=", 1) for word in self("scontrol", "show", "job", number).split() if "=" in word)

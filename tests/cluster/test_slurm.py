@@ -32,7 +32,8 @@ ON_SLURM = ("--cluster", "slurm", "--cluster-config", "cluster.yaml", "--workers
 @pytest.fixture(scope="module")
 def overtime(slurm, data):
     """A process whose job reaches a walltime of a minute: begun first, asked last."""
-    data.write("overtime.yaml", **JOB | {"walltime": "00:01:00", "worker_extra_args": ["--lifetime", "1h"]})
+    minute = {"walltime": "00:01:00", "worker_extra_args": ["--lifetime", "1h"], "job_name": "overtime"}
+    data.write("overtime.yaml", **JOB | minute)
     return data.process(sys.executable, str(Path(__file__).with_name("overtime.py")))
 
 
