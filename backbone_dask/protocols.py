@@ -18,6 +18,7 @@ from backbone_dask.values import (
     ModelT_co,
     Outcome,
     Screening,
+    Seat,
     Subproblem,
     Target,
     Utilities,
@@ -155,22 +156,44 @@ class Executor(Protocol):
     @property
     def worker_bytes(self) -> int: ...
 
-    def share(self, value: Any) -> Any:
-        """A handle for a small value that many tasks read; it travels to each worker once."""
+    def seats(self) -> tuple[Seat, ...]:
+        """The workers, always in the same order."""
         ...
 
-    def place(self, value: Any) -> Any:
-        """A handle for a value that one task reads; it travels to one worker, past the scheduler."""
+    def hostnames(self) -> dict[str, str]:
+        """What the host of every worker calls itself, by the worker's name."""
         ...
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A handle for function(*arguments); handles among the arguments, and in lists of them, become their values."""
-        ...
-
-    def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """function(*item) for every item, in the order of the items, a few at a time; closing it drops the rest."""
+    def traffic(self) -> dict[str, int]:
+        """Bytes of columns read and moved, and how many tasks ran where they were placed, so far."""
         ...
 
     def peak_bytes(self) -> list[int]:
         """The largest resident memory that each worker has had."""
+        ...
+
+    @property
+    def keeps_blocks(self) -> bool:
+        """Whether workers keep the blocks that they read, as far as their memory allows."""
+        ...
+
+    def share(self, value: Any) -> Any:
+        """A handle for a small value that many tasks read; it travels to each worker once."""
+        ...
+
+    def place(self, make: Callable[[], Any], home: str | None = None) -> Any:
+        """A handle for a value that one task reads; it travels to one worker, past the scheduler."""
+        ...
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None) -> Any:
+        """A handle for function(*arguments); handles among the arguments, and in lists of them, become their values.
+
+        It runs on the worker that is called `home`, unless that one is gone or busy while others are idle.
+        """
+        ...
+
+    def map(
+        self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]], homes: Iterable[str | None] = ...
+    ) -> Iterator[Any]:
+        """function(*item) for every item, in the order of the items, a few at a time; closing it drops the rest."""
         ...

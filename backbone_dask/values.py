@@ -38,6 +38,27 @@ class FeatureBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Shard:
+    """A run of features [start, stop) that lies on a host, or with a worker of that name."""
+
+    start: int
+    stop: int
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A worker as placement sees it. Its name stays when it is restarted, its address does not."""
+
+    name: str
+    hosts: frozenset[str] = frozenset()
+    threads: int = 1
+
+    def answers_to(self, host: str) -> bool:
+        return host == self.name or host in self.hosts
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """The best candidates of a part of the table, by id, and how many of its columns were constant."""
 

@@ -56,6 +56,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "dask_jobqueue": ("launch/",),
     "dask_kubernetes": ("launch/",),
     "kubernetes": ("launch/",),
+    "cryptography": ("launch/temporary_tls.py",),
     "pyomo": ("exact/highs.py", "exact/trees/mio.py"),
     "highspy": ("exact/highs.py",),
     "pystreed": ("exact/trees/dp.py",),

@@ -19,10 +19,10 @@ def executor_of(place: Place) -> Iterator[Executor]:
     """This process for 0 workers, else a cluster whose connection ends with the block."""
     if place.workers == 0:
         _require_plain(place)
-        yield SerialExecutor()
+        yield SerialExecutor(keeps_blocks=place.keep_blocks)
         return
     with cluster(place.cluster, workers=place.workers, config=place.cluster_config, tls=place.tls) as client:
-        yield DaskExecutor(client)
+        yield DaskExecutor(client, keeps_blocks=place.keep_blocks)
 
 
 def _require_plain(place: Place) -> None:

@@ -15,6 +15,7 @@ from backbone_dask.cli.options import (
     as_json,
     cluster_options,
     extras_options,
+    locality,
     missing,
     overwrite,
     settings_options,
@@ -25,6 +26,7 @@ from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
 from backbone_dask.cli.tasks import Prepared, fitted, prepared
 from backbone_dask.cli.tree_options import tree_options
+from backbone_dask.launch.clusters import require_known_cluster
 from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.tree_fitting import FittedTree
@@ -35,8 +37,8 @@ from backbone_dask.report.tree_svg import tree_svg
 from backbone_dask.runtime.budget import require_memory
 from backbone_dask.runtime.checkpoint import RunDirectory, digest, open_run
 from backbone_dask.runtime.events import Event, Listener
-from backbone_dask.runtime.executor import peak_bytes
 from backbone_dask.runtime.files import read_json, write_json, write_text
+from backbone_dask.runtime.memory import peak_bytes
 from backbone_dask.store import open_store
 from backbone_dask.store.schema import MissingPolicy
 
@@ -46,6 +48,7 @@ from backbone_dask.store.schema import MissingPolicy
 @task
 @target
 @missing
+@locality
 @settings_options
 @tree_options
 @extras_options
@@ -60,6 +63,7 @@ def fit(
     task: str,
     target: str | None,
     missing: MissingPolicy | None,
+    locality: Path | None,
     out: Path,
     place: Place,
     resume: bool,
@@ -71,10 +75,11 @@ def fit(
     """Fit a sparse model to STORE and keep everything about it in a run directory."""
     if resume and overwrite:
         raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
-    source = open_store(store, missing=missing)
+    source = open_store(store, missing=missing, locality=read_json(locality) if locality else None)
     ready = prepared(task, source, source.target(target), options)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
     identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
+    require_known_cluster(place.cluster, place.cluster_config)
     _require_memory(ready, place)
     with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if not (out / "result.json").exists():

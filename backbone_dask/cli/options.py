@@ -33,6 +33,11 @@ missing = click.option(
     type=click.Choice(get_args(MissingPolicy)),
     help="What stands for NaN: nothing, or the mean of its column.  [default: what the store declares]",
 )
+locality = click.option(
+    "--locality",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='JSON: which features lie on which host, {"host": [[start, stop], ...]}; workers there read them.',
+)
 _CLUSTER = (
     click.option(
         "--cluster",
@@ -50,6 +55,9 @@ _CLUSTER = (
         "--workers",
         type=click.IntRange(0),
         help="Worker processes, jobs or pods; 0 runs in this process.  [default: one per core; for a batch system 2]",
+    ),
+    click.option(
+        "--keep-blocks", is_flag=True, help="Workers keep blocks in memory, as far as they fit, for the next pass."
     ),
     click.option("--tls", is_flag=True, help="Encrypt all connections of the cluster with temporary certificates."),
 )
@@ -75,6 +83,7 @@ class Place:
     cluster: str
     cluster_config: Path | None
     workers: int | None
+    keep_blocks: bool
     tls: bool
 
     @property

@@ -25,7 +25,6 @@ from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.tree_fitting import TreePreparation
 from backbone_dask.runtime.budget import Budget, cut_screen, gib
 from backbone_dask.runtime.scoring import screen_blocks
-from backbone_dask.runtime.tasks import take
 from backbone_dask.store import open_store
 from backbone_dask.store.schema import MissingPolicy
 
@@ -112,7 +111,7 @@ def _columns_per_second(ready: Prepared) -> float:
 def _seconds_per_candidate(ready: Prepared) -> float:
     """Of a subproblem, measured on one block."""
     block = ready.store.blocks()[0]
-    columns = take(ready.problem.prepare(ready.store.read(block)), np.arange(block.size))
+    columns = np.asarray(ready.problem.prepare(ready.store.read(block)))
     if isinstance(ready, TreePreparation):
         fit, labels = ready.problem.fit_subproblem, ready.task.labels
         return _best_of_two(lambda: fit(columns, labels, seed=0)) / block.size

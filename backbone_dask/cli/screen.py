@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from backbone_dask.cli.execution import executor_of
-from backbone_dask.cli.options import Place, as_json, cluster_options, missing, overwrite
+from backbone_dask.cli.options import Place, as_json, cluster_options, locality, missing, overwrite
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.errors import RunDirectoryError
@@ -23,7 +23,7 @@ from backbone_dask.problems.screening import screen_store
 from backbone_dask.protocols import Executor
 from backbone_dask.runtime.checkpoint import Journal, digest, open_run
 from backbone_dask.runtime.events import Listener
-from backbone_dask.runtime.files import published
+from backbone_dask.runtime.files import published, read_json
 from backbone_dask.screens.catalogue import screens
 from backbone_dask.screens.panels import Question
 from backbone_dask.store import FeatureStore, open_store
@@ -51,6 +51,7 @@ from backbone_dask.values import Screening, Target
 @click.option("--utilities", type=click.Path(path_type=Path), help="Also keep the utilities of all columns, as zarr.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
 @missing
+@locality
 @cluster_options
 @overwrite
 @click.option("--quiet", is_flag=True, help="No progress display.")
@@ -67,6 +68,7 @@ def screen(
     utilities: Path | None,
     seed: int,
     missing: MissingPolicy | None,
+    locality: Path | None,
     place: Place,
     overwrite: bool,
     quiet: bool,
@@ -74,7 +76,7 @@ def screen(
 ) -> None:
     """Score every column of STORE and keep the best. A killed screen goes on when it is called again."""
     _require_free(out, utilities, overwrite)
-    source = open_store(store, missing=missing)
+    source = open_store(store, missing=missing, locality=read_json(locality) if locality else None)
     known = {each: source.target(each) for each in targets} or {source.only_target: source.target()}
     asked = {"screen": name, "keep": keep, "folds": folds, "seed": seed, "rounds": rounds, "n_nonzero": n_nonzero}
     work = _work(source, known, asked, utilities)

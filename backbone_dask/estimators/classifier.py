@@ -17,6 +17,7 @@ from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.sparse import SparseEstimator
 from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import predict_store
+from backbone_dask.runtime.ledger import added
 
 
 class BackboneClassifier(ClassifierMixin, SparseEstimator):
@@ -32,7 +33,7 @@ class BackboneClassifier(ClassifierMixin, SparseEstimator):
         As for :class:`BackboneRegressor`, and kept by the model of every class.
     n_nonzero, gamma, validation, fit_intercept, screen_size, screen_rounds, subproblem_fraction, n_subproblems, \
 subproblem, subproblem_size, subproblem_gamma, sample_fraction, backbone_max, sampling, patience, exact, time_limit, \
-gap_tolerance, missing, executor, random_state
+gap_tolerance, missing, executor, keep_blocks, random_state
         As for :class:`BackboneRegressor`; subproblem="rounding" and exact="branch-and-bound" are for squared loss:
         logistic loss is solved by outer approximation.
 
@@ -81,6 +82,7 @@ gap_tolerance, missing, executor, random_state
         gap_tolerance: float = 1e-4,
         missing: str = "refuse",
         executor: str = "auto",
+        keep_blocks: bool = False,
         random_state: Any = 0,
     ) -> None:
         self._take(locals())
@@ -101,6 +103,7 @@ gap_tolerance, missing, executor, random_state
         self.models_ = tuple(fitted.model for fitted in self.fits_)
         self.n_nonzero_ = tuple(fitted.n_nonzero for fitted in self.fits_)
         self.gamma_ = tuple(fitted.gamma for fitted in self.fits_)
+        self.traffic_ = added([fitted.traffic for fitted in self.fits_])
         self.gap_ = tuple(fitted.finding.outcome.gap for fitted in self.fits_)
         self.validation_curve_ = tuple(fitted.finding.grid for fitted in self.fits_)
         self.support_ = np.unique(np.concatenate([model.ids for model in self.models_]))

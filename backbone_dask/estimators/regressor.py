@@ -45,6 +45,8 @@ sample_fraction, backbone_max, sampling, patience, exact
         What stands for NaN.
     executor : "auto", "serial" or "dask"
         "dask" runs on the active Dask client, "auto" does so where there is one. The answer is the same.
+    keep_blocks : bool
+        Whether workers keep the blocks of a store that they read in memory, as far as they fit, for the next pass.
     random_state : int, RandomState or None
         Seed of every draw; None draws a new one for every fit.
 
@@ -63,6 +65,8 @@ sample_fraction, backbone_max, sampling, patience, exact
     validation_curve_ : tuple of GridPoint
         Errors and gaps of every n_nonzero and gamma that was tried.
     levels_ : tuple of LevelRecord
+    traffic_ : dict
+        Bytes of columns read, taken from the workers' memory and moved between them; tasks placed, and run there.
     n_constant_ : int
         Constant columns: counted, never chosen.
     """
@@ -95,6 +99,7 @@ sample_fraction, backbone_max, sampling, patience, exact
         gap_tolerance: float = 1e-4,
         missing: str = "refuse",
         executor: str = "auto",
+        keep_blocks: bool = False,
         random_state: Any = 0,
     ) -> None:
         self._take(locals())
@@ -142,4 +147,5 @@ sample_fraction, backbone_max, sampling, patience, exact
         self.termination_ = outcome.termination
         self.n_nonzero_, self.gamma_ = fitted.n_nonzero, fitted.gamma
         self.validation_curve_ = fitted.finding.grid
+        self.traffic_ = fitted.traffic
         return self

@@ -32,6 +32,7 @@ def screen(
     rounds: int = 1,
     n_nonzero: int = 10,
     executor: str = "auto",
+    keep_blocks: bool = False,
     random_state: int = 0,
 ) -> dict[Question, Screening]:
     """The `keep` best columns by their marginal utility, from a single pass over the data.
@@ -47,18 +48,17 @@ def screen(
         Whole numbers in memory are all values; in a store that declares it, -128 (int8) and 255 (uint8) are missing.
     rounds : passes over the columns, with "correlation" or "logistic" and one target. Each after the first asks what a
         column adds to a sparse model of the survivors so far, of at most `n_nonzero` features.
+    keep_blocks : whether workers keep the blocks of a store in memory, as far as they fit, for the next pass.
 
-    Returns
-    -------
-    dict from Question(target, fold) to Screening.
+    Returns a dict from Question(target, fold) to Screening.
     """
     store = as_store(data, missing=missing)
-    known, work = _targets(store, y, targets), chosen_executor(executor)
+    known, work = _targets(store, y, targets), chosen_executor(executor, keep_blocks=keep_blocks)
+    asked = {"screen": screen, "keep": _checked(keep), "rounds": rounds, "n_nonzero": n_nonzero}
     if rounds > 1:
-        asked = {"screen": screen, "keep": _checked(keep), "rounds": rounds, "n_nonzero": n_nonzero}
         return _in_rounds(store, known, folds, work, **asked)
     inquiry = inquire(screen, known, _folds(folds, store.n_samples, random_state))
-    return screen_store(store, inquiry, _checked(keep), work)
+    return screen_store(store, inquiry, keep, work)
 
 
 def _checked(keep: int) -> int:

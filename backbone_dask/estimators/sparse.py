@@ -22,7 +22,7 @@ class SparseEstimator(TableEstimator):
     def _fit_one(self, store: FeatureStore, target: Target, sample_weight: Any, covariates: Any) -> Fitted:
         extras = Extras(sample_weight, covariates, self.fit_intercept, self.groups, self.nonnegative)
         ready = prepare(store, target, self._settings(), task=self._task, extras=extras)
-        return fit_sparse(ready, chosen_executor(self.executor))
+        return fit_sparse(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks))
 
     def _settings(self) -> Settings:
         own = {field.name for field in fields(Settings)} - {"seed"}

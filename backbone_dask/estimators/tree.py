@@ -47,6 +47,8 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         What stands for NaN.
     executor : "auto", "serial" or "dask"
         "dask" runs on the active Dask client, "auto" does so where there is one. The answer is the same.
+    keep_blocks : bool
+        Whether workers keep the blocks of a store that they read in memory, as far as they fit, for the next pass.
     random_state : int, RandomState or None
         Seed of every draw; None draws a new one for every fit.
 
@@ -66,6 +68,8 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
     validation_curve_ : tuple of TreePoint
         Errors of every depth, bucket and complexity that was tried.
     levels_ : tuple of LevelRecord
+    traffic_ : dict
+        Bytes of columns read, taken from the workers' memory and moved between them; tasks placed, and run there.
     feature_importances_ : array (features,)
         The share of each feature in the fall of the Gini impurity.
     """
@@ -95,6 +99,7 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         time_limit: float = 300.0,
         missing: str = "refuse",
         executor: str = "auto",
+        keep_blocks: bool = False,
         random_state: Any = 0,
     ) -> None:
         self._take(locals())
@@ -112,7 +117,7 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         if self.class_weight is not None:
             sample_weight = weigh_classes(self.class_weight, labels, sample_weight)
         ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=sample_weight)
-        return self._keep(fit_tree(ready, chosen_executor(self.executor)))
+        return self._keep(fit_tree(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of every class in the leaf of every sample, shape (samples, classes)."""
@@ -161,4 +166,5 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         self.depth_, self.min_bucket_ = fitted.goal.depth, fitted.goal.min_bucket
         self.complexity_ = fitted.goal.complexity
         self.validation_curve_ = fitted.finding.grid
+        self.traffic_ = fitted.traffic
         return self

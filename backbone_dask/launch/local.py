@@ -9,14 +9,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import resource_tracker
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dask
 from distributed import Client, LocalCluster
 
 from backbone_dask.launch.config import require_known
+from backbone_dask.launch.listening import EVERYWHERE, LOOPBACK, Listening, listening
+from backbone_dask.launch.temporary_tls import temporary_tls
+from backbone_dask.runtime.memory import physical_bytes
 
 if TYPE_CHECKING:
+    from distributed.security import Security
+
     from backbone_dask.launch.clusters import Request
 
 # The coordinator and the operating system need memory too.
@@ -26,39 +31,64 @@ SHARE_OF_MEMORY = 0.8
 @contextmanager
 def launch(request: Request) -> Iterator[Client]:
     """One process and one thread a worker, as many as there are cores unless told otherwise."""
-    require_known(request.options, set(), "local")
-    with local_cluster(request.workers) as client:
+    require_known(request.options, {"host", "dashboard"}, "local")
+    with local_cluster(request.workers, tls=request.tls, **request.options) as client:
         yield client
 
 
 @contextmanager
-def local_cluster(n_workers: int | None = None) -> Iterator[Client]:
-    """A Client of a LocalCluster; leaving the block ends the workers."""
-    count = n_workers or available_cores()
-    settings = {
-        # Two BLAS threads on one core are slower than one.
-        "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
-        "distributed.worker.memory.spill": False,
-        "distributed.worker.memory.target": False,
-        # Samples of stacks and of load that Dask keeps for hours: memory would grow with the length of a screen.
-        "distributed.worker.profile.enabled": False,
-        "distributed.admin.system-monitor.log-length": 600,
-        "distributed.admin.low-level-log-length": 100,
-    }
-    with dask.config.set(settings), ExitStack() as stack:
+def local_cluster(
+    n_workers: int | None = None, *, host: str = LOOPBACK, dashboard: str | int = 0, tls: bool = False
+) -> Iterator[Client]:
+    """A Client of a LocalCluster; leaving the block ends the workers.
+
+    Parameters
+    ----------
+    n_workers : worker processes; one per core by default.
+    host : the address of this machine on which all parts listen; 0.0.0.0 is every one that it has.
+    dashboard : HOST:PORT of the dashboard, or a port of `host`; 0 is any free one.
+    tls : encrypt and authenticate all connections with temporary certificates, and serve the dashboard over https.
+    """
+    count, place = n_workers or available_cores(), listening(host, dashboard)
+    with dask.config.set(_settings(place.dashboard_host)), ExitStack() as stack:
         with interrupts_wait():
-            cluster = stack.enter_context(_cluster(count))
+            security = stack.enter_context(temporary_tls(place.hosts)) if tls else None
+            cluster = stack.enter_context(_cluster(count, place, security))
             client = stack.enter_context(Client(cluster))
         yield client
 
 
-def _cluster(count: int) -> LocalCluster:
+def _settings(dashboard_host: str) -> dict[str, Any]:
+    return {
+        # Two BLAS threads on one core are slower than one.
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(_THREADS, "1"),
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.target": False,
+        # A worker that holds more than was planned would wait for ever for itself to let go of it.
+        "distributed.worker.memory.pause": False,
+        # Samples of stacks and of load that Dask keeps for hours: memory would grow with the length of a screen.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.system-monitor.log-length": 600,
+        "distributed.admin.low-level-log-length": 100,
+        "distributed.dashboard.link": _link_to(dashboard_host),
+    }
+
+
+def _link_to(host: str) -> str:
+    """Dask's template of the link, with the host: Dask itself would put the scheduler's there."""
+    template: str = dask.config.get("distributed.dashboard.link")
+    return template if host == EVERYWHERE else template.replace("{host}", host)
+
+
+def _cluster(count: int, place: Listening, security: Security | None) -> LocalCluster:
     return LocalCluster(
         n_workers=count,
         threads_per_worker=1,
         processes=True,
         memory_limit=local_worker_bytes(count),
-        dashboard_address=":0",
+        host=place.host,
+        dashboard_address=place.dashboard,
+        security=security,
         silence_logs=logging.CRITICAL,
     )
 
@@ -99,7 +129,3 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 
 def available_cores() -> int:
     return len(os.sched_getaffinity(0))
-
-
-def physical_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

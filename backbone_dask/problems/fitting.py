@@ -26,9 +26,9 @@ from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
-from backbone_dask.runtime.counted import counted_source
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
+from backbone_dask.runtime.site import Site, settle
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds, GridPoint, SparseFit, Target
@@ -86,6 +86,7 @@ class Fitted:
     finding: Finding
     settings: ResolvedSettings
     training: dict[str, float]
+    traffic: dict[str, int]
 
     @property
     def n_nonzero(self) -> int:
@@ -158,20 +159,22 @@ def fit_sparse(
     ready: Preparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
 ) -> Fitted:
     """Choose k and gamma where there is a choice, run the spine, and bring the model back to the units of the data."""
-    spine = _Spine(ready, executor, journal or NoJournal(), listen)
-    require_memory(ready.budget(executor.n_workers), ready.store.n_samples, executor.worker_bytes)
+    budget = ready.budget(executor.n_workers)
+    require_memory(budget, ready.store.n_samples, executor.worker_bytes)
+    site = settle(ready.store, executor, needed_bytes=budget.worker_bytes)
+    spine = _Spine(ready, site, budget, journal or NoJournal(), listen)
     if not ready.settings.has_choice:
-        return _fitted(ready, spine(ready.task, OneFit(ready.settings.time_limit)))
+        return _fitted(ready, spine(ready.task, OneFit(ready.settings.time_limit)), executor.traffic())
     if isinstance(ready.settings.validation, str):
         by_criterion = FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features)
-        return _fitted(ready, spine(ready.task, by_criterion))
+        return _fitted(ready, spine(ready.task, by_criterion), executor.traffic())
     began = time.perf_counter()
     trainings = draw_trainings(ready.settings, ready.store.n_samples)
     curve = validation_curve(ready.store, ready.task, ready.settings, trainings, spine)
     took = {"validation": time.perf_counter() - began}
     chosen = replace(ready, settings=ready.settings.at(*_chosen(curve)))
-    finding = _Spine(chosen, executor, spine.journal, listen)(chosen.task, OneFit(ready.settings.time_limit))
-    return _fitted(ready, replace(finding, grid=curve, seconds=took | finding.seconds))
+    finding = replace(spine, ready=chosen)(chosen.task, OneFit(ready.settings.time_limit))
+    return _fitted(ready, replace(finding, grid=curve, seconds=took | finding.seconds), executor.traffic())
 
 
 def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:
@@ -184,7 +187,8 @@ class _Spine:
     """Runs the method on one table: for a task, with a way to reduce; runs of other names keep a journal each."""
 
     ready: Preparation
-    executor: Executor
+    site: Site
+    budget: Budget
     journal: Journal
     listen: Listener
 
@@ -193,11 +197,10 @@ class _Spine:
         problem = ready.problem
         return Run(
             problem=problem,
-            source=counted_source(ready.store, task.adjusted.weights),
+            site=self.site.weighted(task.adjusted.weights),
             y=task.response,
             settings=ready.settings,
-            budget=ready.budget(self.executor.n_workers),
-            executor=self.executor,
+            budget=self.budget,
             screen=_screen_phase(problem, ready),
             reduce=reduce,
             journal=self.journal if name is None else self.journal.part(name),
@@ -212,7 +215,7 @@ def _screen_phase(problem: Problem[SparseFit], ready: Preparation) -> ScreenPhas
     return phase if ready.groups.is_trivial else GroupedScreen(phase, ready.groups)
 
 
-def _fitted(ready: Preparation, finding: Finding) -> Fitted:
+def _fitted(ready: Preparation, finding: Finding, traffic: dict[str, int]) -> Fitted:
     fit: SparseFit = finding.outcome.model
     ids: CandidateIds = finding.backbone[fit.support]
     columns = ready.store.gather(ids)
@@ -223,4 +226,5 @@ def _fitted(ready: Preparation, finding: Finding) -> Fitted:
     intercept = float(free[0]) if has_intercept else 0.0
     model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside)
     predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
-    return Fitted(model, finding, ready.settings, ready.task.quality(np.asarray(predictor)))
+    quality = ready.task.quality(np.asarray(predictor))
+    return Fitted(model, finding, ready.settings, quality, traffic)

@@ -41,14 +41,15 @@ class IterativeScreen:
         return survivors(found)
 
     def _conditioned(self, screener: Screener, candidates: CandidateIds) -> Panel:
-        executor, problem = screener.executor, self.problem.restricted(candidates)
-        held = compact(executor, screener.serve, candidates, max(1, candidates.size), problem.prepare)
+        executor, problem = screener.site.executor, self.problem.restricted(candidates)
+        step = max(1, candidates.size)
+        held = compact(executor, screener.serve, candidates, step, problem.prepare, screener.site.placement)
         subproblem = Subproblem(0, 0, candidates, 0)
         item = (subproblem, held.columns(candidates), self.y, problem.fit_subproblem, problem.extract_relevant)
         answer = next(iter(executor.map(solve_subproblem, [item])))
-        serve = screener.serve(answer.relevant)
+        serve = screener.serve(answer.relevant, None)
         (columns,) = executor.map(prepared_columns, [(serve, answer.relevant, problem.prepare)])
-        return self.condition(columns)
+        return self.condition(columns.here())
 
 
 def _quota(keep: int, rounds: int, done: int) -> int:

@@ -9,7 +9,7 @@ from backbone_dask.protocols import Executor
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.screening import Screener
-from backbone_dask.runtime.survivors import supply
+from backbone_dask.runtime.site import settle
 from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import Screening, Target
@@ -35,5 +35,6 @@ def screen_in_rounds(
     keep = min(keep, store.n_features)
     settings = Settings(n_nonzero=min(n_nonzero, keep), screen_size=keep, screen_rounds=rounds)
     ready = prepare(store, y, settings, task=_TASKS[screen])
-    screener = Screener(executor, store, supply(executor, store), journal or NoJournal(), listen)
+    site = settle(store, executor)
+    screener = Screener(site, site.serve(), journal or NoJournal(), listen)
     return IterativeScreen(ready.problem, ready.task.response, ready.task.condition, rounds)(screener, keep)

@@ -8,7 +8,7 @@ from backbone_dask.protocols import Executor
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.screening import OpenSink, Screener
-from backbone_dask.runtime.survivors import supply
+from backbone_dask.runtime.site import settle
 from backbone_dask.screens.panels import Question
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import Screening
@@ -25,6 +25,7 @@ def screen_store(
     open_sink: OpenSink | None = None,
 ) -> dict[Question, Screening]:
     """The `keep` best columns for every question, by reading the store once."""
-    screener = Screener(executor, store, supply(executor, store), journal or NoJournal(), listen)
+    site = settle(store, executor)
+    screener = Screener(site, site.serve(), journal or NoJournal(), listen)
     rankings = screener.rank(inquiry.panel, min(keep, store.n_features), name="screen", open_sink=open_sink)
     return {question: survivors(found) for question, found in zip(inquiry.questions, rankings, strict=True)}

@@ -12,8 +12,9 @@ from scipy.special import gammaln
 
 from backbone_dask.problems.sparse import SparseTask
 from backbone_dask.runtime.events import Event
+from backbone_dask.runtime.meter import Resident
 from backbone_dask.runtime.run import Reduced, Reduction
-from backbone_dask.runtime.tasks import solve_reduced
+from backbone_dask.runtime.tasks import joined, solve_reduced
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.values import CandidateIds, GridPoint, Mask, Outcome, SparseFit, Standardised
 
@@ -56,7 +57,7 @@ class GridFits:
 
 
 def solve_path(
-    pieces: list[Standardised],
+    pieces: list[Resident],
     y: NDArray[Any],
     fit: Any,
     sizes: tuple[int, ...],
@@ -65,7 +66,7 @@ def solve_path(
     seconds: float,
 ) -> list[Outcome[SparseFit]]:
     """One fit for every size, each from the support of the one before."""
-    X, path = np.concatenate(pieces), []
+    X, path = joined(pieces), []
     for size in sizes:
         path.append(fit.at(size, gamma)(X, y, warm_start=warm_start, seconds=seconds))
         warm_start = path[-1].model.support
@@ -103,10 +104,6 @@ def extended_bic(deviance: float, n_samples: float, n_features: int, size: int) 
     """deviance + k log n + 2 log(p choose k), with the p that the features were chosen from."""
     choices = gammaln(n_features + 1) - gammaln(size + 1) - gammaln(n_features - size + 1)
     return deviance + size * float(np.log(n_samples)) + 2 * float(choices)
-
-
-def joined(pieces: list[Standardised]) -> Standardised:
-    return np.concatenate(pieces)
 
 
 def best_point(grid: tuple[GridPoint, ...]) -> GridPoint:

@@ -76,8 +76,8 @@ def solved(work: Reduction, store: FeatureStore, fits: list[FitTree], seconds: f
 
 def values_of(work: Reduction, store: FeatureStore) -> Any:
     """A handle on the values of the backbone's columns."""
-    serve = supply(work.executor, store)
-    return work.executor.submit(prepared_columns, serve(work.backbone), work.backbone, tree_values)
+    serve, (home,) = supply(work.executor, store), work.homes
+    return work.executor.submit(prepared_columns, serve(work.backbone, home), work.backbone, tree_values, home=home)
 
 
 def fit_of(work: Reduction) -> FitTree:

@@ -6,14 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from backbone_dask.exact.trees.pricing import Prices, Visits, best_prices, visits
 from backbone_dask.problems.tree import FitTree
 from backbone_dask.problems.tree_choice import solved, values_of
+from backbone_dask.runtime.meter import Resident
 from backbone_dask.runtime.run import Reduction
 from backbone_dask.store import FeatureStore
 from backbone_dask.trees.labels import Labels
@@ -62,8 +61,7 @@ class ExtendByPrice:
     def _priced(self, work: Reduction, tree: Tree) -> CandidateIds:
         """Global ids in the order of rank at their node, the best of every node first."""
         seen = work.executor.submit(_seen, values_of(work, self.store), work.y, tree)
-        items = ((partition, seen, PRICED_PER_SCORE) for partition in work.held.partitions)
-        parts = list(work.executor.map(best_prices, items))
+        parts = list(work.held.map(best_prices, seen, PRICED_PER_SCORE))
         starts = [start for start, _ in pairwise(work.held.bounds)]
         return ranked(parts, starts, work.held.candidates)
 
@@ -83,5 +81,5 @@ def ranked(parts: Sequence[Prices], starts: Sequence[int], candidates: Candidate
     return np.concatenate([column[keep] for column, keep in zip(ids.T, useful.T, strict=True)])
 
 
-def _seen(values: NDArray[Any], y: Labels, tree: Tree) -> Visits:
-    return visits(tree, values, y)
+def _seen(values: Resident, y: Labels, tree: Tree) -> Visits:
+    return visits(tree, values.here(), y)

@@ -24,6 +24,7 @@ from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneScreen, ReducePhase, Run
+from backbone_dask.runtime.site import Site, settle
 from backbone_dask.screens.catalogue import MOST_CLASSES
 from backbone_dask.store import FeatureStore
 from backbone_dask.tree_settings import ResolvedTreeSettings, TreeSettings
@@ -68,6 +69,7 @@ class FittedTree:
     finding: Finding
     settings: ResolvedTreeSettings
     training: dict[str, float]
+    traffic: dict[str, int]
 
 
 def prepare_tree(
@@ -100,8 +102,10 @@ def fit_tree(
     ready: TreePreparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
 ) -> FittedTree:
     """Choose depth, bucket and complexity where there is a choice, run the spine, and name what the tree uses."""
-    require_memory(ready.budget(executor.n_workers), ready.store.n_samples, executor.worker_bytes)
-    spine = _Spine(ready, executor, journal or NoJournal(), listen)
+    budget = ready.budget(executor.n_workers)
+    require_memory(budget, ready.store.n_samples, executor.worker_bytes)
+    site = settle(ready.store, executor, needed_bytes=budget.worker_bytes)
+    spine = _Spine(ready, site, budget, journal or NoJournal(), listen)
     settings = ready.settings
     curve: tuple[TreePoint, ...] = ()
     goal = goals(settings)[0]
@@ -112,7 +116,8 @@ def fit_tree(
         goal = best_goal(curve)
     validated = {"validation": time.perf_counter() - began} if curve else {}
     finding = spine(ready.task, OneTree(ready.store, goal, settings.n_starts, settings.time_limit))
-    return _fitted(ready, goal, replace(finding, grid=curve, seconds={**validated, **finding.seconds}))
+    finding = replace(finding, grid=curve, seconds={**validated, **finding.seconds})
+    return _fitted(ready, goal, finding, executor.traffic())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,8 @@ class _Spine:
     """Runs the method on one table: for a task, with a way to reduce; runs of other names keep a journal each."""
 
     ready: TreePreparation
-    executor: Executor
+    site: Site
+    budget: Budget
     journal: Journal
     listen: Listener
 
@@ -128,11 +134,10 @@ class _Spine:
         problem = task.problem(self.ready.settings)
         return Run(
             problem=problem,
-            source=self.ready.store,
+            site=self.site,
             y=task.labels,
             settings=self.ready.settings,
-            budget=self.ready.budget(self.executor.n_workers),
-            executor=self.executor,
+            budget=self.budget,
             screen=OneScreen(problem.screen),
             reduce=reduce,
             extend=_extension(self.ready),
@@ -150,7 +155,7 @@ def _extension(ready: TreePreparation) -> ExtendByPrice:
     return ExtendByPrice(ready.store, pilot, settings.pricing_rounds, settings.backbone_max, settings.time_limit)
 
 
-def _fitted(ready: TreePreparation, goal: Goal, finding: Finding) -> FittedTree:
+def _fitted(ready: TreePreparation, goal: Goal, finding: Finding, traffic: dict[str, int]) -> FittedTree:
     tree: Tree = finding.outcome.model
     ids = finding.backbone[tree.used]
     columns = ready.store.gather(ids)
@@ -158,7 +163,8 @@ def _fitted(ready: TreePreparation, goal: Goal, finding: Finding) -> FittedTree:
     place[tree.used] = np.arange(ids.size)
     tree = replace(tree, features=place[tree.features])
     model = TreeModel(tree, ids, tuple(ready.store.names(ids)), columns.mean, ready.classes)
-    return FittedTree(model, goal, finding, ready.settings, _quality(tree, tree_values(columns), ready.task.labels))
+    quality = _quality(tree, tree_values(columns), ready.task.labels)
+    return FittedTree(model, goal, finding, ready.settings, quality, traffic)
 
 
 def _quality(tree: Tree, values: NDArray[Any], labels: Labels) -> dict[str, float]:

@@ -61,6 +61,7 @@ def result_json(
         "seed": fitted.settings.seed,
         "seconds": {**finding.seconds, "total": sum(finding.seconds.values())},
         "peak_bytes": peak_bytes,
+        "traffic": fitted.traffic,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
     return content | _recovery(fitted, store)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from backbone_dask.errors import MemoryBudgetError
+from backbone_dask.errors import MemoryBudgetError, WorkerLostError
 from backbone_dask.protocols import FeatureSource, SpineSettings
 from backbone_dask.values import FeatureBlock
 
@@ -103,6 +105,18 @@ def require_memory(budget: Budget, n_samples: int, worker_bytes: int) -> None:
         f"subproblems of {n_samples} x {budget.subproblem_features} need about {gib(budget.worker_bytes)} a worker, "
         f"a worker has {gib(worker_bytes)}; use {advice} or larger workers"
     )
+
+
+@contextmanager
+def losses_advised(budget: Budget, worker_bytes: int) -> Iterator[None]:
+    """Say of a task that ended its workers what was planned for it, and what to do."""
+    try:
+        yield
+    except WorkerLostError as cause:
+        raise WorkerLostError(
+            f"{cause}: the plan is about {gib(budget.worker_bytes)} a worker, a worker has {gib(worker_bytes)}; give "
+            "the workers more memory, or lower screen_size or subproblem_fraction"
+        ) from cause
 
 
 def gib(n_bytes: float) -> str:

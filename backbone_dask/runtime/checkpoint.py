@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import RunDirectoryError
 from backbone_dask.runtime.events import Event
-from backbone_dask.runtime.files import published, read_json, write_json
+from backbone_dask.runtime.files import full_disk_explained, published, read_json, write_json
 from backbone_dask.values import Answer, LevelRecord, Ranking, Screening
 
 
@@ -104,7 +104,7 @@ class RunDirectory:
 
     def keep_rankings(self, name: str, start: int, stop: int, rankings: tuple[Ranking, ...]) -> None:
         path = self._rankings_path(name, start, stop)
-        path.parent.mkdir(exist_ok=True)
+        _make(path.parent)
         arrays = {f"{field}-{at}": value for at, each in enumerate(rankings) for field, value in asdict(each).items()}
         with published(path) as stream:
             np.savez(stream, allow_pickle=False, n_questions=len(rankings), **arrays)
@@ -131,21 +131,22 @@ class RunDirectory:
 
     def keep_answer(self, answer: Answer) -> None:
         path = self._answer_path(answer.level, answer.index)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make(path.parent)
         write_json(path, answer_json(answer))
 
     def keep_level(self, record: LevelRecord) -> None:
-        (self.path / "levels").mkdir(exist_ok=True)
+        _make(self.path / "levels")
         write_json(self.path / "levels" / f"{record.level}.json", level_json(record))
 
     def part(self, name: str) -> RunDirectory:
-        (self.path / name).mkdir(exist_ok=True)
+        _make(self.path / name)
         return RunDirectory(self.path / name, self._lock)
 
     def log(self, event: Event) -> None:
         """Listener: append the event, with the seconds since this process began the run."""
         line = {"seconds": round(time.time() - self._began, 3), **asdict(event)}
-        with (self.path / "events.jsonl").open("a") as stream:
+        path = self.path / "events.jsonl"
+        with full_disk_explained(path), path.open("a") as stream:
             stream.write(json.dumps(line) + "\n")
 
     def _rankings_path(self, name: str, start: int, stop: int) -> Path:
@@ -180,6 +181,11 @@ def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: 
         directory.close()
         raise
     return directory
+
+
+def _make(folder: Path) -> None:
+    with full_disk_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def digest(y: NDArray[Any]) -> str:

@@ -2,52 +2,105 @@
 
 from __future__ import annotations
 
-import os
-import resource
+import socket
+import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
+from dataclasses import asdict, fields
+from itertools import repeat
 from typing import Any
+from uuid import uuid4
 
-from distributed import Client, Future, wait
-from distributed.client import FutureCancelledError, FuturesCancelledError
+from distributed import Client, Future, get_worker, wait
 from distributed.scheduler import KilledWorker
 
-from backbone_dask.errors import WorkerLostError
+from backbone_dask.errors import ClusterError, WorkerLostError
 from backbone_dask.runtime.budget import TASKS_PER_WORKER
+from backbone_dask.runtime.connection import CANCELLED, await_scheduler, await_workers
+from backbone_dask.runtime.handles import Handle, Placed, resolved
+from backbone_dask.runtime.ledger import Entry, Ledger, entered, name_of
+from backbone_dask.runtime.memory import physical_bytes
+from backbone_dask.values import Seat
+
+# Of one value, in a row: a scheduler that comes back so often and is lost again will not do better.
+MOST_RECOVERIES = 5
+# Asking for hundreds of workers costs the scheduler as much as a few tasks.
+FRESH_SECONDS = 1.0
 
 
-class SerialExecutor:
+HERE = "this process"
+
+
+class _Accountable:
+    """What both executors say about the tasks that they ran."""
+
+    def __init__(self, keeps_blocks: bool) -> None:
+        self.keeps_blocks = keeps_blocks
+        self.ledger = Ledger()
+
+    def traffic(self) -> dict[str, int]:
+        return self.ledger.traffic()
+
+    def peak_bytes(self) -> list[int]:
+        return list(self.ledger.peaks.values())
+
+
+class SerialExecutor(_Accountable):
     """Everything in this process; handles are the values themselves."""
 
     n_workers = 1
 
+    def __init__(self, *, keeps_blocks: bool = False) -> None:
+        super().__init__(keeps_blocks)
+
     @property
     def worker_bytes(self) -> int:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return physical_bytes()
+
+    def seats(self) -> tuple[Seat, ...]:
+        return (Seat(HERE),)
+
+    def hostnames(self) -> dict[str, str]:
+        return {HERE: socket.gethostname()}
 
     def share(self, value: Any) -> Any:
         return value
 
-    def place(self, value: Any) -> Any:
-        return value
+    def place(self, make: Callable[[], Any], home: str | None = None) -> Any:
+        return make()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return function(*arguments)
+    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None) -> Any:
+        return entered(self.ledger.add, HERE, home, function, *arguments)
 
-    def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        return (function(*item) for item in items)
+    def map(
+        self,
+        function: Callable[..., Any],
+        items: Iterable[tuple[Any, ...]],
+        homes: Iterable[str | None] = repeat(None),
+    ) -> Iterator[Any]:
+        return (self.submit(function, *item, home=home) for item, home in zip(items, homes, strict=False))
 
-    def peak_bytes(self) -> list[int]:
-        return [peak_bytes()]
 
+class DaskExecutor(_Accountable):
+    """Tasks on the workers of a cluster. Only ids, seeds and small answers pass through the scheduler.
 
-class DaskExecutor:
-    """Tasks on the workers of a cluster. Only ids, seeds and small answers pass through the scheduler."""
+    What a task is made from is remembered until its answer is here: tasks that went down with the scheduler, or with
+    the only worker that had their data, are sent again.
+    """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *, keeps_blocks: bool = False) -> None:
+        super().__init__(keeps_blocks)
         self._client = client
+        self._addresses: dict[str, str] = {}
+        self._known: dict[str, Any] = {}
+        self._asked = -FRESH_SECONDS
+        self._epoch = 0
+        self._topic = f"backbone-{uuid4().hex}"
         client.wait_for_workers(1)
+        self._listen()
+        weakref.finalize(self, _stop_listening, client, self._topic)
 
     @property
     def n_workers(self) -> int:
@@ -55,73 +108,140 @@ class DaskExecutor:
 
     @property
     def worker_bytes(self) -> int:
-        return min(int(worker["memory_limit"]) for worker in self._workers().values())
+        return min((int(worker["memory_limit"]) for worker in self._workers().values()), default=0)
+
+    def seats(self) -> tuple[Seat, ...]:
+        """The workers by name, so that the same workers always come in the same order."""
+        workers = sorted(self._workers().values(), key=lambda worker: str(worker["name"]))
+        return tuple(
+            Seat(str(worker["name"]), frozenset({worker["host"]}), int(worker["nthreads"])) for worker in workers
+        )
+
+    def hostnames(self) -> dict[str, str]:
+        """What the host of every worker calls itself."""
+        return dict(self._client.run(_name_and_host).values())
 
     def share(self, value: Any) -> Any:
         # A task, not scattered data: if every worker that has the value is lost, Dask makes it again.
-        return self.submit(_same, value)
+        return Handle(lambda: self._client.submit(_same, value, pure=False))
 
-    def place(self, value: Any) -> Any:
+    def place(self, make: Callable[[], Any], home: str | None = None) -> Any:
+        return Placed(lambda: self._scatter(make(), home))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None) -> Any:
+        handle = Handle(lambda: self._send(function, arguments, home))
+        handle.future(self._epoch)
+        return handle
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        items: Iterable[tuple[Any, ...]],
+        homes: Iterable[str | None] = repeat(None),
+    ) -> Iterator[Any]:
+        started: deque[Handle] = deque()
+        try:
+            for item, home in zip(items, homes, strict=False):
+                started.append(self.submit(function, *item, home=home))
+                self._wait_for_room(started)
+                while started and started[0].future(self._epoch).done():
+                    yield self._result(started.popleft())
+            while started:
+                yield self._result(started.popleft())
+        finally:
+            self._client.cancel([future for handle in started for future in handle.sent])
+
+    def _send(self, function: Callable[..., Any], arguments: tuple[Any, ...], home: str | None) -> Future:
+        # Dask returns the old result when a key is reused.
+        key = f"{name_of(function)}-{uuid4().hex}"
+        # A hint: a task whose worker is gone, or busy while others are idle, may run elsewhere.
+        pin = {"workers": [self._addresses[home]], "allow_other_workers": True} if home in self._addresses else {}
+        values = resolved(arguments, self._epoch)
+        return self._client.submit(_on_worker, self._topic, home, function, *values, key=key, pure=False, **pin)
+
+    def _scatter(self, value: Any, home: str | None) -> Future:
+        self._asked = -FRESH_SECONDS
+        self._workers()
+        if home in self._addresses:
+            # The worker may be gone since it was asked for.
+            with suppress(OSError, ValueError):
+                return self._client.scatter(value, direct=True, hash=False, workers=[self._addresses[home]])
+        await_workers(self._client)
         return self._client.scatter(value, direct=True, hash=False)
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        # Dask returns the old result when a key is reused; an impure task gets a key of its own.
-        return self._client.submit(function, *arguments, pure=False)
+    def _result(self, handle: Handle) -> Any:
+        for _ in range(MOST_RECOVERIES):
+            try:
+                return handle.future(self._epoch).result()
+            except CANCELLED:
+                self._recover()
+            except KilledWorker as cause:
+                raise WorkerLostError(
+                    f"the task {name_of_key(cause.task)} ended {cause.allowed_failures + 1} workers in a row, most "
+                    "likely for want of memory"
+                ) from cause
+        raise ClusterError("the cluster lost the same task again and again; see the log of its scheduler")
 
-    def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        started: deque[Future] = deque()
-        try:
-            for item in items:
-                started.append(self.submit(function, *item))
-                self._wait_for_room(started)
-                while started and started[0].done():
-                    yield _result(started.popleft())
-            while started:
-                yield _result(started.popleft())
-        finally:
-            self._client.cancel(list(started))
+    def _recover(self) -> None:
+        """Go on with what is left of the cluster: every handle makes its value again when it is asked for it."""
+        await_scheduler(self._client)
+        await_workers(self._client)
+        self._epoch += 1
+        self._asked = -FRESH_SECONDS
+        self._listen()
 
-    def peak_bytes(self) -> list[int]:
-        return [int(peak) for peak in self._client.run(peak_bytes).values()]
-
-    def _wait_for_room(self, started: Iterable[Future]) -> None:
+    def _wait_for_room(self, started: Iterable[Handle]) -> None:
         while True:
-            running = [future for future in started if not future.done()]
+            running = [each for each in (handle.future(self._epoch) for handle in started) if not each.done()]
             if len(running) < TASKS_PER_WORKER * self.n_workers:
                 return
-            with _losses_explained():
+            with suppress(*CANCELLED, KilledWorker):
                 wait(running, return_when="FIRST_COMPLETED")
 
+    def _listen(self) -> None:
+        ledger = self.ledger
+        self._client.subscribe_topic(self._topic, lambda event: ledger.add(entry_of(event[1])))
+
     def _workers(self) -> dict[str, Any]:
-        return dict(self._client.scheduler_info(n_workers=-1)["workers"])
+        """Those that are there, as of a second ago. A worker that was restarted has the same name, not the address."""
+        if time.monotonic() < self._asked + FRESH_SECONDS:
+            return self._known
+        try:
+            found = self._client.scheduler_info(n_workers=-1)["workers"]
+        except OSError:
+            await_scheduler(self._client)
+            found = self._client.scheduler_info(n_workers=-1)["workers"]
+        self._known, self._asked = dict(found), time.monotonic()
+        self._addresses = {str(worker["name"]): address for address, worker in found.items()}
+        return self._known
 
 
-def _result(future: Future) -> Any:
-    with _losses_explained():
-        return future.result()
+def _stop_listening(client: Client, topic: str) -> None:
+    if client.status == "running":
+        client.unsubscribe_topic(topic)
 
 
-@contextmanager
-def _losses_explained() -> Iterator[None]:
-    """Turn Dask's words for a lost worker into what happened and what to do."""
-    try:
-        yield
-    except KilledWorker as cause:
-        raise WorkerLostError(
-            f"a task ended {cause.allowed_failures + 1} workers in a row, most likely for want of memory; "
-            "give the workers more memory, or lower screen_size or subproblem_fraction"
-        ) from cause
-    except (FutureCancelledError, FuturesCancelledError) as cause:
-        raise WorkerLostError(
-            "a worker was lost with columns of a table in memory that only it had; fit again, or write the table to a "
-            "store first (backbone_dask.write_store): workers read that by themselves"
-        ) from cause
+def _on_worker(topic: str, home: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
+    worker = get_worker()
+
+    def enter(entry: Entry) -> None:
+        worker.log_event(topic, asdict(entry))
+
+    return entered(enter, str(worker.name), home, function, *arguments)
+
+
+def entry_of(message: dict[str, Any]) -> Entry:
+    """Dask adds to a message which worker it came from."""
+    return Entry(**{field.name: message[field.name] for field in fields(Entry)})
+
+
+def _name_and_host(dask_worker: Any) -> tuple[str, str]:
+    return str(dask_worker.name), socket.gethostname()
+
+
+def name_of_key(key: Any) -> str:
+    return str(key).rpartition("-")[0] or str(key)
 
 
 def _same(value: Any) -> Any:
     return value
-
-
-def peak_bytes() -> int:
-    """The largest resident memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

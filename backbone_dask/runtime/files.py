@@ -20,16 +20,22 @@ def published(path: Path) -> Iterator[IO[bytes]]:
         raise RunDirectoryError(f"{path} cannot be written: there is no folder {path.parent}; make it first")
     scratch = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        with scratch.open("xb") as stream:
-            yield stream
-        scratch.replace(path)
-    except OSError as cause:
-        scratch.unlink(missing_ok=True)
-        if cause.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise RunDirectoryError(f"no space left while writing {path}; make room and use --resume") from cause
-        raise
+        with full_disk_explained(path):
+            with scratch.open("xb") as stream:
+                yield stream
+            scratch.replace(path)
     except BaseException:
         scratch.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def full_disk_explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as cause:
+        if cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise RunDirectoryError(f"no space left while writing {path}; make room and use --resume") from cause
         raise
 
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from backbone_dask.algorithm.hierarchy import Hierarchy
 from backbone_dask.algorithm.ranking import survivors
-from backbone_dask.protocols import Executor, FeatureSource, Panel, Problem, SpineSettings
-from backbone_dask.runtime.budget import Budget
+from backbone_dask.protocols import Executor, Panel, Problem, SpineSettings
+from backbone_dask.runtime.budget import Budget, losses_advised
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
 from backbone_dask.runtime.events import Event, Listener, silent
 from backbone_dask.runtime.screening import Screener
-from backbone_dask.runtime.survivors import Supply, Survivors, compact, supply
+from backbone_dask.runtime.site import Site
+from backbone_dask.runtime.survivors import Supply, Survivors, compact
 from backbone_dask.runtime.tasks import solve_reduced, solve_subproblem
 from backbone_dask.values import (
     Answer,
@@ -56,6 +57,11 @@ class Reduction:
     warm_start: CandidateIds
     listen: Listener
 
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """The worker that has most of the backbone's columns."""
+        return self.held.nearest([self.backbone])
+
 
 Extend = Callable[[Reduction, LevelRecord], Iterator[LevelRecord]]
 """From the backbone of the last level to those of further ones, which look at every survivor again."""
@@ -79,7 +85,7 @@ class OneFit:
 
     def __call__(self, work: Reduction) -> Reduced:
         item = (work.columns, work.y, work.problem.fit, work.warm_start, self.seconds)
-        return next(iter(work.executor.map(solve_reduced, [item]))), ()
+        return next(iter(work.executor.map(solve_reduced, [item], work.homes))), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +108,10 @@ class Run:
     """One execution of the method; every phase is a method, in the order in which they run."""
 
     problem: Problem[Any]
-    source: FeatureSource
+    site: Site
     y: Any
     settings: SpineSettings
     budget: Budget
-    executor: Executor
     screen: ScreenPhase
     reduce: ReducePhase
     extend: Extend = no_extension
@@ -116,7 +121,11 @@ class Run:
 
     def execute(self) -> Finding:
         """Run every phase that the journal does not have the answer of."""
-        serve, y = supply(self.executor, self.source), self.executor.share(self.y)
+        with losses_advised(self.budget, self.site.executor.worker_bytes):
+            return self._phases()
+
+    def _phases(self) -> Finding:
+        serve, y = self.site.serve(), self.site.executor.share(self.y)
         screening = self._screen(serve)
         held = self._compact(serve, screening.candidates)
         levels = self._levels(screening, held, y)
@@ -128,7 +137,7 @@ class Run:
         with self._timed("screen"):
             screening = self.journal.screening()
             if screening is None:
-                screener = Screener(self.executor, self.source, serve, self.journal, self.listen)
+                screener = Screener(self.site, serve, self.journal, self.listen)
                 screening = self.screen(screener, self.settings.screen_size)
                 self.journal.keep_screening(screening)
         return screening
@@ -136,11 +145,14 @@ class Run:
     def _compact(self, serve: Supply, candidates: CandidateIds) -> Survivors:
         with self._timed("compact"):
             step = self.budget.partition_features
-            held, done = compact(self.executor, serve, candidates, step, self.problem.prepare), 0
+            held, done = self._held(serve, candidates, step), 0
             for size in held.sizes():
                 done += size
                 self.listen(Event("compact", done, candidates.size, "columns"))
         return held
+
+    def _held(self, serve: Supply, candidates: CandidateIds, step: int) -> Survivors:
+        return compact(self.site.executor, serve, candidates, step, self.problem.prepare, self.site.placement)
 
     def _levels(self, screening: Screening, held: Survivors, y: Any) -> tuple[LevelRecord, ...]:
         settings, problem = self.settings, self.problem
@@ -168,7 +180,8 @@ class Run:
             rest.pop(0)
             yield kept
         items = (self._item(subproblem, held, y) for subproblem in rest)
-        for answer in self.executor.map(solve_subproblem, items):
+        homes = held.nearest([subproblem.candidates for subproblem in rest])
+        for answer in self.site.executor.map(solve_subproblem, items, homes):
             self.journal.keep_answer(answer)
             yield answer
 
@@ -197,7 +210,7 @@ class Run:
     def _reduction(self, last: LevelRecord, held: Survivors, y: Any) -> Reduction:
         backbone = last.backbone
         problem, columns = self.problem.restricted(backbone), held.columns(backbone)
-        return Reduction(self.executor, held, backbone, columns, y, problem, warm_start(last), self.listen)
+        return Reduction(self.site.executor, held, backbone, columns, y, problem, warm_start(last), self.listen)
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from backbone_dask.protocols import Executor, FeatureSource, Panel, UtilitySink
+from backbone_dask.protocols import Panel, UtilitySink
 from backbone_dask.runtime.budget import ScreenCut, cut_screen
 from backbone_dask.runtime.checkpoint import Journal
 from backbone_dask.runtime.events import Event, Listener
+from backbone_dask.runtime.placement import in_turns
 from backbone_dask.runtime.scoring import Rankings, merge_rankings, screen_blocks
+from backbone_dask.runtime.site import Site
 from backbone_dask.runtime.survivors import Supply
 from backbone_dask.values import Ranking
 
@@ -25,8 +27,7 @@ OpenSink = Callable[[int, int], UtilitySink]
 class Screener:
     """Everything that passes over the columns need besides their questions."""
 
-    executor: Executor
-    source: FeatureSource
+    site: Site
     serve: Supply
     journal: Journal
     listen: Listener
@@ -38,15 +39,16 @@ class Screener:
         spans. Groups that the journal has under `name` are not scored again. `open_sink` gives the place for the
         utilities of all columns, whose tasks write chunks of that many features.
         """
-        cut = cut_screen(self.source, keep, self.executor.worker_bytes)
-        known = {group: self.journal.rankings(name, *group) for group in cut.groups(self.source.n_features)}
-        pending = [group for group, found in known.items() if found is None]
+        cut = cut_screen(self.site.source, keep, self.site.executor.worker_bytes)
+        known = {group: self.journal.rankings(name, *group) for group in cut.groups(self.site.source.n_features)}
+        missing = [group for group, found in known.items() if found is None]
+        pending = in_turns(missing, [self.site.placement.home(start) for start, _ in missing])
         rankings = merge_rankings([_nothing(panel.n_questions), *filter(None, known.values())], keep)
-        shared = self.executor.share(panel)
+        shared = self.site.executor.share(panel)
         sink = open_sink(panel.n_questions, cut.span) if open_sink else None
         items = ((self._tree(cut, group, shared, keep, sink), keep) for group in pending)
         self._report(rankings[0].n_scored)
-        for group, found in zip(pending, self.executor.map(merge_rankings, items), strict=True):
+        for group, found in zip(pending, self.site.executor.map(merge_rankings, items), strict=True):
             self.journal.keep_rankings(name, *group, found)
             rankings = merge_rankings([rankings, found], keep)
             self._report(rankings[0].n_scored)
@@ -56,18 +58,20 @@ class Screener:
         self, cut: ScreenCut, group: tuple[int, int], panel: Any, keep: int, sink: UtilitySink | None
     ) -> Sequence[Any]:
         """Handles on lists that together hold the best of a group; what is merged to get there stays on the workers."""
-        level = [
-            self.executor.submit(screen_blocks, self.serve(np.arange(*span)), cut.blocks(*span), panel, keep, sink)
-            for span in cut.spans(*group)
-        ]
+        level = [self._scored(cut, span, panel, keep, sink) for span in cut.spans(*group)]
         while len(level) > FAN_IN:
             parts = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
-            level = [self.executor.submit(merge_rankings, part, keep) for part in parts]
+            level = [self.site.executor.submit(merge_rankings, part, keep) for part in parts]
         return level
 
+    def _scored(self, cut: ScreenCut, span: tuple[int, int], panel: Any, keep: int, sink: UtilitySink | None) -> Any:
+        home = self.site.placement.home(span[0])
+        source = self.serve(np.arange(*span), home)
+        return self.site.executor.submit(screen_blocks, source, cut.blocks(*span), panel, keep, sink, home=home)
+
     def _report(self, done: int) -> None:
-        width = self.source.n_samples * self.source.itemsize
-        self.listen(Event("screen", done, self.source.n_features, "columns", unit_bytes=width))
+        width = self.site.source.n_samples * self.site.source.itemsize
+        self.listen(Event("screen", done, self.site.source.n_features, "columns", unit_bytes=width))
 
 
 def _nothing(n_questions: int) -> Rankings:

@@ -2,58 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.protocols import Executor, FeatureSource, PrepareColumns
-from backbone_dask.runtime.tasks import prepared_columns, take
+from backbone_dask.runtime.placement import Placement, assign
+from backbone_dask.runtime.tasks import n_columns, on_columns, prepared_columns, take
 from backbone_dask.values import CandidateIds
 
-Supply = Callable[[CandidateIds], Any]
+Supply = Callable[[CandidateIds, str | None], Any]
 
 
 def supply(executor: Executor, source: FeatureSource) -> Supply:
     """A handle on a source that serves the ids asked for: one for all, or a piece of a table of this process."""
     if source.portion(np.zeros(1, np.int64)) is source:
         shared = executor.share(source)
-        return lambda ids: shared
-    return lambda ids: executor.place(source.portion(ids))
+        return lambda ids, home: shared
+    return lambda ids, home: executor.place(lambda: source.portion(ids), home)
 
 
 @dataclass(frozen=True, slots=True)
 class Survivors:
-    """Partitions of standardised columns, by candidate id."""
+    """Partitions of standardised columns, by candidate id, and the worker that holds each."""
 
     executor: Executor
     candidates: CandidateIds
     bounds: tuple[int, ...]
     partitions: tuple[Any, ...]
+    placement: Placement
+    homes: tuple[str, ...]
 
     def sizes(self) -> Iterator[int]:
         """Features of each partition, as it becomes ready."""
-        yield from self.executor.map(len, ((partition,) for partition in self.partitions))
+        yield from self.executor.map(n_columns, ((partition,) for partition in self.partitions), self.homes)
+
+    def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """function(columns, *arguments) for every partition, where it is held."""
+        items = ((function, partition, *arguments) for partition in self.partitions)
+        return self.executor.map(on_columns, items, self.homes)
 
     def columns(self, ids: CandidateIds) -> list[Any]:
         """Handles on pieces which, joined, are the columns of sorted `ids` in their order."""
-        positions = np.searchsorted(self.candidates, ids)
-        cuts = np.searchsorted(positions, self.bounds)
+        positions, cuts = self._cut(ids)
         return [
-            self.executor.submit(take, partition, positions[a:b] - start)
-            for partition, start, a, b in zip(self.partitions, self.bounds[:-1], cuts[:-1], cuts[1:], strict=True)
+            self.executor.submit(take, partition, positions[a:b] - start, home=home)
+            for partition, home, start, a, b in zip(
+                self.partitions, self.homes, self.bounds[:-1], cuts[:-1], cuts[1:], strict=True
+            )
             if a < b or not ids.size
         ]
 
+    def nearest(self, sets: Sequence[CandidateIds]) -> tuple[str, ...]:
+        """For every set of ids a worker that holds most of its columns, as far as the work stays balanced."""
+        return assign([ids.size for ids in sets], [self._held(ids) for ids in sets], self.placement.seats)
+
+    def _held(self, ids: CandidateIds) -> dict[str, float]:
+        """How many of the columns each worker holds."""
+        total: dict[str, float] = {}
+        for home, count in zip(self.homes, np.diff(self._cut(ids)[1]), strict=True):
+            total[home] = total.get(home, 0.0) + float(count)
+        return total
+
+    def _cut(self, ids: CandidateIds) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Positions among the candidates, and where they pass from one partition to the next."""
+        positions = np.searchsorted(self.candidates, ids)
+        return positions, np.searchsorted(positions, self.bounds)
+
 
 def compact(
-    executor: Executor, serve: Supply, candidates: CandidateIds, step: int, prepare: PrepareColumns
+    executor: Executor,
+    serve: Supply,
+    candidates: CandidateIds,
+    step: int,
+    prepare: PrepareColumns,
+    placement: Placement,
 ) -> Survivors:
-    """Read the survivors once; from here on no task touches the big store."""
+    """Read the survivors once, where their blocks lie; from here on no task touches the big store."""
     bounds = (*range(0, candidates.size, step), candidates.size)
     shared = executor.share(prepare)
     parts = [candidates[start:stop] for start, stop in pairwise(bounds)]
-    held = tuple(executor.submit(prepared_columns, serve(ids), ids, shared) for ids in parts)
-    return Survivors(executor, candidates, bounds, held)
+    homes = assign([ids.size for ids in parts], [placement.wishes(ids) for ids in parts], placement.seats)
+    held = tuple(
+        executor.submit(prepared_columns, serve(ids, home), ids, shared, home=home)
+        for ids, home in zip(parts, homes, strict=True)
+    )
+    return Survivors(executor, candidates, bounds, held, placement, homes)

@@ -3,42 +3,58 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.protocols import ExtractRelevant, FeatureSource, Fit, FitSubproblem, PrepareColumns
+from backbone_dask.runtime.meter import Resident
 from backbone_dask.values import Answer, CandidateIds, Outcome, Standardised, Subproblem
 
 
-def prepared_columns(source: FeatureSource, ids: CandidateIds, prepare: PrepareColumns) -> Standardised:
+def prepared_columns(source: FeatureSource, ids: CandidateIds, prepare: PrepareColumns) -> Resident:
     """Survivors as the solvers take them."""
-    return prepare(source.gather(ids))
+    return Resident(prepare(source.gather(ids)))
 
 
-def take(partition: Standardised, positions: NDArray[np.int64]) -> Standardised:
+def n_columns(partition: Resident) -> int:
+    return len(partition.here())
+
+
+def take(partition: Resident, positions: NDArray[np.int64]) -> Resident:
     """Some columns of a partition."""
-    return np.asarray(partition[positions])
+    return Resident(np.asarray(partition.here()[positions]))
+
+
+def joined(pieces: Sequence[Resident]) -> Standardised:
+    """Columns from several partitions as one table, in the order of the pieces."""
+    return np.concatenate([piece.here() for piece in pieces])
+
+
+def on_columns(function: Callable[..., Any], partition: Resident, *arguments: Any) -> Any:
+    """function(columns, *arguments)"""
+    return function(partition.here(), *arguments)
 
 
 def solve_subproblem(
     subproblem: Subproblem,
-    pieces: list[Standardised],
+    pieces: list[Resident],
     y: Any,
     fit_subproblem: FitSubproblem[Any],
     extract_relevant: ExtractRelevant,
 ) -> Answer:
     """Fit the sampled columns; the answer is in global ids."""
     began = time.perf_counter()
-    model = fit_subproblem(np.concatenate(pieces), y, seed=subproblem.seed)
+    model = fit_subproblem(joined(pieces), y, seed=subproblem.seed)
     relevant = subproblem.candidates[extract_relevant(model)]
     objective = float(getattr(model, "objective", np.nan))
     return Answer(subproblem.level, subproblem.index, relevant, objective, time.perf_counter() - began)
 
 
 def solve_reduced(
-    pieces: list[Standardised], y: Any, fit: Fit[Any], warm_start: CandidateIds, seconds: float
+    pieces: list[Resident], y: Any, fit: Fit[Any], warm_start: CandidateIds, seconds: float
 ) -> Outcome[Any]:
     """The exact fit on the backbone's columns."""
-    return fit(np.concatenate(pieces), y, warm_start=warm_start, seconds=seconds)
+    return fit(joined(pieces), y, warm_start=warm_start, seconds=seconds)

@@ -15,7 +15,7 @@ from backbone_dask.protocols import FeatureSource
 from backbone_dask.store.missing import label
 from backbone_dask.store.schema import MissingPolicy
 from backbone_dask.store.synthetic.truths import Truth
-from backbone_dask.values import CandidateIds, FeatureBlock, Target
+from backbone_dask.values import CandidateIds, FeatureBlock, Shard, Target
 
 # Columns that are still in cache when they are scored: 1.5 times the speed of 16 MB blocks.
 BLOCK_BYTES = 4 << 20
@@ -32,6 +32,7 @@ class FeatureStore(ABC):
     targets : named responses, each of length n_samples.
     waits : whether reading waits for a disk or a network.
     named : whether its features have names of their own.
+    locality : which features lie on which host, where that is known.
     missing : what stands for a missing value: nothing ("refuse"), or the mean of its column.
     truth : what a simulated store was made from; never read by a fit.
     """
@@ -44,6 +45,7 @@ class FeatureStore(ABC):
     waits: bool = False
     missing: MissingPolicy = "refuse"
     truth: Truth | None = None
+    locality: tuple[Shard, ...] = ()
 
     @property
     @abstractmethod

@@ -10,6 +10,7 @@ from backbone_dask.store import locate
 from backbone_dask.store.base import FeatureStore
 from backbone_dask.store.documents import ROOT, require_free
 from backbone_dask.store.interactions import InteractionStore, base_beside, is_link, link_json, linked_base
+from backbone_dask.store.locality import shards
 from backbone_dask.store.memory import MemoryStore
 from backbone_dask.store.reader import ZarrStore
 from backbone_dask.store.schema import MissingPolicy
@@ -17,13 +18,22 @@ from backbone_dask.store.synthetic import Recipe
 from backbone_dask.store.virtual import VirtualStore
 
 
-def open_store(location: str | os.PathLike[str], *, missing: MissingPolicy | None = None) -> FeatureStore:
+def open_store(
+    location: str | os.PathLike[str], *, missing: MissingPolicy | None = None, locality: Any = None
+) -> FeatureStore:
     """Open a zarr store, the recipe of a virtual one, or interactions, at a path or any URL that fsspec opens.
 
     `missing="mean"` takes NaN, and an integer's code of a missing value, for the mean of its column also where the
-    store declares that it has none.
+    store declares that it has none. `locality` says which features lie on which host, {"host": [[start, stop], ...]}:
+    workers there read them.
     """
-    place = locate.plain(location)
+    store = _opened(locate.plain(location), missing)
+    if locality is not None:
+        store.locality = shards(locality, store.n_features)
+    return store
+
+
+def _opened(place: str, missing: MissingPolicy | None) -> FeatureStore:
     # The root document is asked for first: a web server answers for a folder as if it were a file.
     if not locate.exists(place, ROOT) and locate.is_file(place):
         return _open_file(place, missing)

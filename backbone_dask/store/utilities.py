@@ -40,7 +40,8 @@ def create_utilities(
     location: str | os.PathLike[str], n_questions: int, n_features: int, chunk_features: int
 ) -> ZarrUtilities:
     """Begin the array, or go on with the same one where a killed run left it."""
-    place = locate.plain(location)
+    # Absolute: the tasks that write may run in another folder.
+    place = locate.absolute(locate.plain(location))
     shape, chunks = (n_questions, n_features), (n_questions, min(chunk_features, n_features))
     if locate.exists(place):
         array = zarr.open_array(locate.zarr_store(place, read_only=True), mode="r")

@@ -32,11 +32,11 @@ from backbone_dask.runtime.events import silent
 from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 from backbone_dask.runtime.scoring import screen_blocks
 from backbone_dask.runtime.screening import Screener
-from backbone_dask.runtime.survivors import supply
+from backbone_dask.runtime.site import settle
 from backbone_dask.screens.correlation import CorrelationPanel, correlation
 from backbone_dask.store.base import BLOCK_BYTES
 from backbone_dask.store.missing import admit, label
-from backbone_dask.values import CandidateIds, FeatureBlock, Target
+from backbone_dask.values import CandidateIds, FeatureBlock, Shard, Target
 from benchmarks.timing import Case, at_once, in_turns, ratio, speed, timed
 
 SAMPLES, KEEP, WORKERS = 5_000, 1_000, 2
@@ -76,6 +76,11 @@ class Resident:
     n_samples: int = SAMPLES
     itemsize: int = 4
     waits: bool = False
+    locality: tuple[Shard, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        return self.path
 
     @property
     def block_features(self) -> int:
@@ -111,7 +116,8 @@ def score(source: Resident, start: int, stop: int, laps: int) -> None:
 
 def screen(executor: Executor, source: Resident) -> None:
     """The whole screen as a user starts it, with its tasks and merges."""
-    screener = Screener(executor, source, supply(executor, source), NoJournal(), silent)
+    site = settle(source, executor)
+    screener = Screener(site, site.serve(), NoJournal(), silent)
     screener.rank(CorrelationPanel(response()), KEEP, name="screen")
 
 

@@ -71,8 +71,8 @@ def test_a_small_store_starts_no_cluster_unless_asked(shell, monkeypatch, featur
     seen = []
 
     @contextmanager
-    def executor_of(workers):
-        seen.append(workers)
+    def executor_of(place):
+        seen.append(place.workers)
         yield SerialExecutor()
 
     monkeypatch.setattr(simulate, "executor_of", executor_of)

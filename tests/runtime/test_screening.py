@@ -16,7 +16,7 @@ from backbone_dask.runtime.events import silent
 from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
 from backbone_dask.runtime.screening import Screener
-from backbone_dask.runtime.survivors import supply
+from backbone_dask.runtime.site import settle
 from backbone_dask.screens.correlation import correlation
 from backbone_dask.screens.panels import TargetsPanel
 from backbone_dask.store import MemoryStore, Recipe, VirtualStore, open_store, write_store
@@ -55,7 +55,8 @@ def small_pieces(monkeypatch):
 
 
 def screener(store, executor, journal=None, listen=silent):
-    return Screener(executor, store, supply(executor, store), journal or NoJournal(), listen)
+    site = settle(store, executor)
+    return Screener(site, site.serve(), journal or NoJournal(), listen)
 
 
 def literal_top(utilities, count):

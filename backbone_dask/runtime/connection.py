@@ -1,0 +1,39 @@
+"""A scheduler that went away, and workers that are not there yet: waiting for them, and no longer than makes sense."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from distributed import Client
+from distributed.client import FutureCancelledError, FuturesCancelledError
+
+from backbone_dask.errors import ClusterError
+
+CANCELLED = (FutureCancelledError, FuturesCancelledError)
+PATIENCE = 600.0
+
+log = logging.getLogger(__name__)
+
+
+def await_scheduler(client: Client) -> None:
+    """Until the client has found its scheduler again; Dask gives up after the client's own timeout."""
+    if client.status == "connecting":
+        log.warning("the connection to the scheduler is lost; waiting for it to come back")
+    while client.status == "connecting":
+        time.sleep(0.1)
+    if client.status != "running":
+        raise ClusterError(
+            "the connection to the scheduler is lost and it did not come back; what is finished is kept: start the "
+            "cluster and go on with --resume"
+        )
+
+
+def await_workers(client: Client) -> None:
+    """Until there is a worker."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as cause:
+        raise ClusterError(
+            f"no worker came back within {PATIENCE:.0f} s; what is finished is kept: --resume"
+        ) from cause

@@ -1,0 +1,114 @@
+"""Which worker holds what: decided once for a run, from sizes, wishes and the workers' names alone."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from backbone_dask.values import CandidateIds, Seat, Shard
+
+Wishes = Mapping[str, float]
+"""How much of a part lies with a worker already, by its name."""
+
+
+def assign(sizes: Sequence[float], wishes: Sequence[Wishes], seats: Sequence[Seat]) -> tuple[str, ...]:
+    """The name of a worker for every part.
+
+    A part goes where most of it lies unless that worker has its fair share of everything already, and else to the
+    worker with the least; the strongest wishes come first.
+    """
+    fair = sum(sizes) / sum(seat.threads for seat in seats)
+    at = {seat.name: index for index, seat in enumerate(seats)}
+    loads = [0.0] * len(seats)
+    queue = [(0.0, index) for index in range(len(seats))]
+    chosen = [0] * len(sizes)
+    for part in sorted(range(len(sizes)), key=lambda part: -max(wishes[part].values(), default=0.0)):
+        index = _wanted(wishes[part], at, loads, fair)
+        if index is None:
+            index = _least(queue, loads)
+        chosen[part] = index
+        loads[index] += sizes[part] / seats[index].threads
+        heapq.heappush(queue, (loads[index], index))
+    return tuple(seats[index].name for index in chosen)
+
+
+def _wanted(wishes: Wishes, at: Mapping[str, int], loads: list[float], fair: float) -> int | None:
+    """The worker that has most of a part and room for it, if there is one."""
+    known = [(-wish, loads[at[name]], at[name]) for name, wish in wishes.items() if name in at and wish > 0]
+    return next((index for _, load, index in sorted(known) if load < fair), None)
+
+
+def _least(queue: list[tuple[float, int]], loads: list[float]) -> int:
+    """The worker with the least load; entries of the queue that are out of date are dropped."""
+    while queue[0][0] != loads[queue[0][1]]:
+        heapq.heappop(queue)
+    return queue[0][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The features of a table on workers, in spans of equal length."""
+
+    seats: tuple[Seat, ...]
+    span: int
+    homes: tuple[str, ...]
+
+    def home(self, feature: int) -> str:
+        return self.homes[feature // self.span]
+
+    def wishes(self, ids: CandidateIds) -> dict[str, float]:
+        """How many of these features lie with each worker."""
+        spans, counts = np.unique(ids // self.span, return_counts=True)
+        return _added((self.homes[span], float(count)) for span, count in zip(spans, counts, strict=True))
+
+
+def place(n_features: int, span: int, seats: Sequence[Seat], locality: Sequence[Shard] = ()) -> Placement:
+    """Every span of a table on a worker: balanced, on the host where it is said to lie, else beside its neighbours."""
+    starts = range(0, n_features, span)
+    sizes = [min(span, n_features - start) for start in starts]
+    wishes = [
+        _local(start, start + size, seats, locality) or {home: _FAINT}
+        for start, size, home in zip(starts, sizes, in_runs(sizes, seats), strict=True)
+    ]
+    return Placement(tuple(seats), span, assign(sizes, wishes, seats))
+
+
+# Less than any feature that lies somewhere.
+_FAINT = 1e-6
+
+
+def in_runs(sizes: Sequence[float], seats: Sequence[Seat]) -> list[str]:
+    """Parts that follow each other go to the same worker, until it has its share."""
+    middles = np.cumsum(sizes) - np.asarray(sizes) / 2
+    shares = np.cumsum([seat.threads for seat in seats]) * (sum(sizes) / sum(seat.threads for seat in seats))
+    return [seats[at].name for at in np.searchsorted(shares[:-1], middles, side="right")]
+
+
+def _local(start: int, stop: int, seats: Sequence[Seat], locality: Sequence[Shard]) -> Wishes:
+    overlaps = ((shard.host, min(stop, shard.stop) - max(start, shard.start)) for shard in locality)
+    near = [(host, float(overlap)) for host, overlap in overlaps if overlap > 0]
+    return _added((seat.name, overlap) for host, overlap in near for seat in seats if seat.answers_to(host))
+
+
+def _added(parts: Iterable[tuple[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for name, amount in parts:
+        total[name] = total.get(name, 0.0) + amount
+    return total
+
+
+ItemT = TypeVar("ItemT")
+
+
+def in_turns(items: Sequence[ItemT], owners: Sequence[Hashable]) -> list[ItemT]:
+    """The items so that their owners take turns: a few at a time keep every owner busy."""
+    seen: dict[Hashable, int] = {}
+    turns: list[int] = []
+    for owner in owners:
+        turns.append(seen.get(owner, 0))
+        seen[owner] = turns[-1] + 1
+    return [items[at] for at in np.argsort(turns, kind="stable")]
