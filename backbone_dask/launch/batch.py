@@ -19,7 +19,7 @@ from distributed.security import Security
 
 from backbone_dask.errors import ClusterError, MissingExtraError
 from backbone_dask.launch.blame import LOSSES, Blame
-from backbone_dask.launch.certificates import temporary_certificates
+from backbone_dask.launch.certificates import certificates_in_files
 from backbone_dask.launch.jobs import Order, order
 from backbone_dask.launch.keeper import Keeper
 from backbone_dask.launch.local import interrupts_wait
@@ -54,7 +54,7 @@ def launch(request: Request) -> Iterator[Client]:
     _require_commands(request.kind, cluster_class)
     with dask.config.set(SETTINGS), _cancelled_at_the_end() as stack:
         with interrupts_wait():
-            security = stack.enter_context(temporary_certificates(asked.shared)) if request.tls else None
+            security = stack.enter_context(certificates_in_files(asked.shared)) if request.tls else None
             cluster = stack.enter_context(start(cluster_class, asked, security))
             keeper = stack.enter_context(_kept(cluster, request.kind, asked))
             client = stack.enter_context(Client(cluster))

@@ -10,24 +10,22 @@ from pathlib import Path
 
 from distributed.security import Security
 
-from backbone_dask.errors import ClusterError, MissingExtraError
+from backbone_dask.errors import ClusterError
+from backbone_dask.launch.listening import LOOPBACK
+from backbone_dask.launch.temporary_tls import temporary_tls
 
 ROLES = ("client", "scheduler", "worker")
 NAMES = ("tls_ca_file", *(f"tls_{role}_{part}" for role in ROLES for part in ("cert", "key")))
 
 
 @contextmanager
-def temporary_certificates(shared: str) -> Iterator[Security]:
+def certificates_in_files(shared: str) -> Iterator[Security]:
     """Certificates in a folder of their own that only this user can read; it is gone after the block."""
-    try:
-        made = Security.temporary()
-    except ImportError as cause:
-        raise MissingExtraError("temporary certificates need cryptography: pip install 'backbone-dask[tls]'") from cause
     try:
         folder = tempfile.TemporaryDirectory(prefix=".backbone-dask-tls-", dir=os.path.expanduser(shared))
     except OSError as cause:
         raise ClusterError(f"certificates cannot be written into {shared} ({cause.strerror})") from cause
-    with folder as place:
+    with folder as place, temporary_tls({LOOPBACK}) as made:
         yield Security(require_encryption=True, **{name: _written(Path(place), name, made) for name in NAMES})
 
 

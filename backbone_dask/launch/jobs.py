@@ -13,12 +13,15 @@ from dask.utils import parse_bytes
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.launch.config import require_known
+from backbone_dask.launch.listening import LOOPBACK
 from backbone_dask.launch.walltime import lifetime_arguments, walltime_seconds
 
 JOBS = 2
 TIMEOUT, POLL = 600.0, 10.0
 OWN_OPTIONS = {"host", "poll", "timeout"}
 LOGS = "batch-logs"
+# Web pages are for this user on this machine; only what the work needs listens on the network.
+WEB_PAGES = f"{LOOPBACK}:0"
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # The same choices as for workers on this machine, in the words of a job script.
@@ -26,6 +29,7 @@ ENVIRONMENT = {
     **dict.fromkeys(ONE_THREAD, "1"),
     "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "False",
     "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE": "False",
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__LOG_LENGTH": "600",
     "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100",
@@ -79,7 +83,7 @@ def _resources(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 def _network(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """Where the scheduler listens: jobs on other machines would look for it in vain on the loopback of this one."""
-    scheduler = {"dashboard_address": ":0", **told.get("scheduler_options", {})}
+    scheduler = {"dashboard_address": WEB_PAGES, **told.get("scheduler_options", {})}
     if "host" in told:
         scheduler["host"] = told["host"]
     if "interface" not in told and not {"host", "interface"} & set(scheduler):
@@ -92,11 +96,13 @@ def _network(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 def _script(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
     given = list(told.get("worker_extra_args", ()))
+    pages = [] if "--dashboard-address" in given else ["--dashboard-address", WEB_PAGES]
+    lifetime = lifetime_arguments(walltime_seconds(told.get("walltime"), kind), given)
     settings = [f"export {name}={value}" for name, value in ENVIRONMENT.items()]
     return {
         "python": told.get("python", sys.executable),
         "job_script_prologue": [*settings, *told.get("job_script_prologue", ())],
-        "worker_extra_args": [*given, *lifetime_arguments(walltime_seconds(told.get("walltime"), kind), given)],
+        "worker_extra_args": [*given, *pages, *lifetime],
         "log_directory": str(Path(told.get("log_directory", LOGS)).absolute()),
         "shared_temp_directory": told.get("shared_temp_directory", os.getcwd()),
     }

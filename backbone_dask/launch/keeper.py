@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
-from itertools import count
 from typing import Any
 
 from backbone_dask.errors import ClusterError
@@ -25,8 +24,8 @@ class Keeper:
 
     def __init__(self, cluster: Any, kind: str, order: Order) -> None:
         self.crew = Crew(order.jobs)
+        self._names = [f"job-{number}" for number in range(order.jobs)]
         self._cluster, self._kind, self._order = cluster, kind, order
-        self._names = (f"job-{number}" for number in count())
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -103,7 +102,8 @@ class Keeper:
                 self.crew = self.crew.after_failures(number)
 
     async def _submit(self, number: int) -> None:
-        names = [next(self._names) for _ in range(number)]
+        # A replacement takes over the name, and with it the place in the order of work.
+        names = [name for name in self._names if name not in self._cluster.worker_spec][:number]
         self._cluster.worker_spec.update(dict.fromkeys(names, self._cluster.new_spec))
         try:
             await self._cluster

@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Shell, finished, slurm_environment, wait_until
+from dask_processes import wait_until
+from slurm_cases import UP, Shell, Slurm, finished, slurm_environment
 
 from backbone_dask import cluster
 from backbone_dask.errors import BackboneError, ClusterError
@@ -27,6 +28,20 @@ FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound
 JOB = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "interface": "lo", "poll": 0.5}
 FIT = ("fit", "wide.json", "-k", 8, "--out", "run", "--json")
 ON_SLURM = ("--cluster", "slurm", "--cluster-config", "cluster.yaml", "--workers", 2)
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    with slurm_environment() as variables, pytest.MonkeyPatch.context() as patch:
+        subprocess.run([UP, "up"], check=True, env=variables, timeout=300)
+        patch.setenv("SLURM_CONF", variables["SLURM_CONF"])
+        yield Slurm()
+
+
+@pytest.fixture
+def shell(tmp_path):
+    with Shell(tmp_path) as shell:
+        yield shell
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,14 @@ def test_workers_have_one_thread_a_nanny_and_no_spilling(kind, tmp_path):
     text = script(kind, tmp_path, job_script_prologue=["module load python"])
     worker = text.splitlines()[-1]
     assert worker.startswith(f"{sys.executable} -m distributed.cli.dask_worker tcp://127.0.0.1:")
-    for piece in ("--nthreads 1", "--nworkers 2", "--nanny", "--memory-limit 1.86GiB", "--interface lo"):
+    for piece in (
+        "--nthreads 1",
+        "--nworkers 2",
+        "--nanny",
+        "--memory-limit 1.86GiB",
+        "--interface lo",
+        "--dashboard-address 127.0.0.1:0",
+    ):
         assert piece in worker
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         assert f"export {name}=1\n" in text
@@ -74,13 +81,14 @@ def test_the_environment_of_a_job_turns_spilling_off(tmp_path):
     question = (
         "import dask, distributed as d; g = dask.config.get; "
         "print(g('distributed.worker.memory.spill'), g('distributed.worker.memory.target'),"
+        "g('distributed.worker.memory.pause'),"
         "g('distributed.worker.profile.enabled'), g('distributed.admin.system-monitor.log-length'),"
         "g('distributed.admin.low-level-log-length'))"
     )
     done = subprocess.run(
         ["bash", "-c", "\n".join([*exports, f'{sys.executable} -c "{question}"'])], capture_output=True, text=True
     )
-    assert done.stdout.split() == ["False", "False", "False", "600", "100"], done.stderr
+    assert done.stdout.split() == ["False", "False", "False", "False", "600", "100"], done.stderr
 
 
 def test_workers_leave_before_the_walltime(tmp_path):

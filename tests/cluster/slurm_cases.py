@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,14 +18,6 @@ import pytest
 
 UP = Path(__file__).parents[2] / "deploy" / "slurm" / "up.sh"
 COMMAND = (sys.executable, "-m", "backbone_dask.cli")
-
-
-def wait_until(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.1)
-    return found
 
 
 class Slurm:
@@ -92,20 +83,6 @@ def finished(process: subprocess.Popen[str]) -> str:
     out, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
     return out
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Iterator[Shell]:
-    with Shell(tmp_path) as shell:
-        yield shell
-
-
-@pytest.fixture(scope="session")
-def slurm() -> Iterator[Slurm]:
-    with slurm_environment() as variables, pytest.MonkeyPatch.context() as patch:
-        subprocess.run([UP, "up"], check=True, env=variables, timeout=300)
-        patch.setenv("SLURM_CONF", variables["SLURM_CONF"])
-        yield Slurm()
 
 
 @contextmanager
