@@ -75,8 +75,8 @@ def start(cluster_class: Any, asked: Order, security: Security | None = None) ->
 def known_options(cluster_class: Any) -> set[str]:
     """What the class and its jobs take, apart from what is decided here."""
     job = cluster_class.job_cls
-    signatures = (kind.__init__ for parent in (cluster_class, job) for kind in parent.__mro__[:-1])
-    named = {name for function in signatures for name in inspect.signature(function).parameters}
+    called = (cluster_class.__init__, job.__init__, job.__base__.__init__)
+    named = {name for function in called for name in inspect.signature(function).parameters}
     # Slurm's and PBS's classes take `account`, and `project` as an older word for it.
     older = {"project"} if "account" in inspect.signature(job.__init__).parameters else set()
     return named - HIDDEN - older

@@ -65,9 +65,13 @@ class Blame(SchedulerPlugin):  # type: ignore[misc]
 
     def _retired(self, tasks: Iterable[Any]) -> None:
         """A task that is longer than the life of a worker would move from one to the next for ever."""
+        if self._scheduler is None:
+            return
+        known = self._scheduler.tasks
+        self._retirements = Counter({key: times for key, times in self._retirements.items() if key in known})
         self._retirements.update(tasks)
         moved = [key for key in tasks if self._retirements[key] > LOSSES]
-        if moved and self._scheduler is not None:
+        if moved:
             message = f"a task was moved {LOSSES + 1} times as its jobs came to their end; ask for a longer walltime"
             # The scheduler is about to release these tasks, and would start an ended one again.
             asyncio.get_running_loop().call_soon(fail, self._scheduler, moved, WorkerLostError(message))

@@ -43,7 +43,8 @@ class Keeper:
     @property
     def connected(self) -> set[str]:
         """Jobs with at least one worker. A job's processes have its name and a number behind it."""
-        names = (str(worker.name) for worker in self._cluster.scheduler.workers.values())
+        # A copy: other threads ask, too.
+        names = [str(worker.name) for worker in list(self._cluster.scheduler.workers.values())]
         several = self._order.keywords["processes"] > 1
         return {name.rpartition("-")[0] if several else name for name in names}
 

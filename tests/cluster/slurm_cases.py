@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -48,10 +49,17 @@ class Shell:
 
     def process(self, *command: str) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        self.started.append(
-            subprocess.Popen(command, cwd=self.folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            start_new_session=True,
+            preexec_fn=_hear_ctrl_c,
         )
-        return self.started[-1]
+        self.started.append(process)
+        return process
 
     def __enter__(self) -> Shell:
         return self
@@ -77,6 +85,11 @@ class Shell:
         """JSON is YAML, too."""
         (self.folder / name).write_text(json.dumps(options))
         return name
+
+
+def _hear_ctrl_c() -> None:
+    """What a shell starts in the background is deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finished(process: subprocess.Popen[str]) -> str:

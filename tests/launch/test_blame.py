@@ -112,9 +112,9 @@ def test_a_task_that_is_moved_on_for_ever_is_ended(notes):
             stack.enter_context(Job(cluster.scheduler_address))
         client.wait_for_workers(2, timeout=60)
         blame = next(plugin for plugin in cluster.scheduler.plugins.values() if isinstance(plugin, Blame))
-        blame._retirements["slow"] = LOSSES
-        future = client.submit(started, notes, key="slow")
+        future = client.submit(started, notes)
         wait_until(lambda: starts(notes))
+        blame._retirements[future.key] = LOSSES
         (busy,) = (address for address, tasks in client.processing().items() if tasks)
         client.retire_workers([busy])
         with pytest.raises(WorkerLostError, match="ask for a longer walltime"):
