@@ -23,7 +23,7 @@ from backbone_dask.errors import BackboneError, ClusterError
 pytestmark = pytest.mark.slurm
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "slurm"
-SHAPE = ("--n", 1000, "--p", 8_000_000, "--k", 8, "--rho", 0.5, "--snr", 3, "--virtual")
+SHAPE = ("--n", 1000, "--p", 5_000_000, "--k", 8, "--rho", 0.5, "--snr", 3, "--virtual")
 FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound", "termination", "levels")
 JOB = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "interface": "lo", "poll": 0.5}
 FIT = ("fit", "wide.json", "-k", 8, "--out", "run", "--json")
@@ -104,7 +104,7 @@ def test_a_fit_that_loses_a_job_ends_with_the_same_bits(slurm, serial, wide):
 
 
 def test_workers_that_leave_before_the_walltime_take_no_bit_along(slurm, serial, wide):
-    wide.write("cluster.yaml", **JOB | {"worker_extra_args": ["--lifetime", "12s", "--lifetime-stagger", "3s"]})
+    wide.write("cluster.yaml", **JOB | {"worker_extra_args": ["--lifetime", "6s", "--lifetime-stagger", "1s"]})
     before = slurm.jobs()
     process = wide.start(*FIT, *ON_SLURM)
     seen = set()
