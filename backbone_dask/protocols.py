@@ -185,10 +185,11 @@ class Executor(Protocol):
         """A handle for a value that one task reads; it travels to one worker, past the scheduler."""
         ...
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None) -> Any:
+    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None, priority: int = 0) -> Any:
         """A handle for function(*arguments); handles among the arguments, and in lists of them, become their values.
 
-        It runs on the worker that is called `home`, unless that one is gone or busy while others are idle.
+        It runs on the worker that is called `home`, unless that one is gone or busy while others are idle; of
+        several that wait there, the one of highest priority first.
         """
         ...
 

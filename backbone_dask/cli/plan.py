@@ -63,7 +63,8 @@ def planned(ready: Prepared, budget: Budget, n_workers: int) -> dict[str, Any]:
     """The plan as plain data."""
     available = local_worker_bytes(n_workers)
     subproblems = ready.settings.n_subproblems
-    n_spans = -(-ready.store.n_features // cut_screen(ready.store, ready.settings.screen_size, available).span)
+    cut = cut_screen(ready.store, ready.settings.screen_size, available, n_workers)
+    n_spans = -(-ready.store.n_features // cut.span)
     seconds = _seconds(ready, budget, n_workers)
     return {
         "workers": n_workers,

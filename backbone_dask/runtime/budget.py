@@ -10,14 +10,19 @@ from backbone_dask.errors import MemoryBudgetError, WorkerLostError
 from backbone_dask.protocols import FeatureSource, SpineSettings
 from backbone_dask.values import FeatureBlock
 
+UNIT_BYTES, MOST_UNITS = 64 << 20, 16_384
 SPAN_BYTES = 512 << 20
 PARTITION_BYTES = 64 << 20
-# A task costs the scheduler about 2 ms, so a screen is at most a few thousand of them.
+# A task costs the scheduler a millisecond or two, so a screen is at most a few thousand of them.
 MOST_SPANS = 8000
+# Enough for workers to end at about the same time, few enough for hundreds of them to be fed.
+SPANS_PER_WORKER = 8
 # A small table is still cut into enough tasks for a few dozen workers; each costs as much as scoring tens of MB.
 FEWEST_SPANS = 32
 # A group's list is at most a sixteenth of the group, so that a small part of the p utilities reaches the coordinator.
 GROUP_LISTS = 16
+# Every subproblem takes its columns from every partition: so many tasks each.
+MOST_HOLDERS = 64
 FEWEST_GROUPS = 8
 # A worker has one block in hand, one coming, and needs room for its share of everything else.
 BLOCKS_PER_WORKER = 32
@@ -28,9 +33,13 @@ STANDARDISED_ITEMSIZE = 4
 
 @dataclass(frozen=True, slots=True)
 class ScreenCut:
-    """Blocks within spans (one task each) within groups (one list each to the coordinator), in features."""
+    """Blocks within units (placed on a worker) within spans (one task each) within groups (one list each), in features.
+
+    Groups are what an interrupted screen goes on from: they and units do not depend on the number of workers.
+    """
 
     block: int
+    unit: int
     span: int
     group: int
 
@@ -44,14 +53,20 @@ class ScreenCut:
         return [FeatureBlock(first // self.block, first, last) for first, last in _ranges(start, stop, self.block)]
 
 
-def cut_screen(source: FeatureSource, keep: int, worker_bytes: int) -> ScreenCut:
-    """Cut a table by its shape and the memory of a worker, not by the number of workers: another one can resume."""
+def cut_screen(source: FeatureSource, keep: int, worker_bytes: int, n_workers: int = 1) -> ScreenCut:
+    """Cut a table by its shape and the memory of a worker; more workers only get shorter spans."""
     p, column = source.n_features, source.n_samples * source.itemsize
+    few = -(-p // FEWEST_SPANS)
     block = max(1, min(source.block_features, worker_bytes // BLOCKS_PER_WORKER // column or 1))
-    span = max(min(SPAN_BYTES // column, -(-p // FEWEST_SPANS)), -(-p // MOST_SPANS))
-    span = max(1, span // block) * block
-    group = min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS))
-    return ScreenCut(block, span, max(1, group // span) * span)
+    unit = _multiple(block, max(min(UNIT_BYTES // column, few), -(-p // MOST_UNITS)))
+    longest = _multiple(unit, max(min(SPAN_BYTES // column, few), -(-p // MOST_SPANS)))
+    span = _multiple(unit, max(-(-p // (SPANS_PER_WORKER * n_workers)), -(-p // MOST_SPANS)))
+    group = _multiple(longest, min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS)))
+    return ScreenCut(block, unit, min(span, longest), group)
+
+
+def _multiple(step: int, wanted: int) -> int:
+    return max(1, wanted // step) * step
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +91,9 @@ def plan(
 ) -> Budget:
     """What a fit needs that holds survivors in `itemsize` bytes a value. No answer depends on it."""
     column = source.n_samples * itemsize
-    partition = max(1, PARTITION_BYTES // column)
+    # Every worker holds some, for memory and network to be shared; beyond that a partition is only more tasks.
+    share = -(-settings.screen_size // min(n_workers, MOST_HOLDERS))
+    partition = max(1, min(PARTITION_BYTES // column, share))
     survivors = settings.screen_size * column
     # A worker holds its share of the survivors, the pieces of the subproblems that it was given, the union of the one
     # that it solves, and the interpreter with a block or two.

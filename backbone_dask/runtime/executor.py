@@ -71,7 +71,7 @@ class SerialExecutor(_Accountable):
     def place(self, make: Callable[[], Any], home: str | None = None) -> Any:
         return make()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None) -> Any:
+    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None, priority: int = 0) -> Any:
         return entered(self.ledger.add, HERE, home, function, *arguments)
 
     def map(
@@ -128,8 +128,8 @@ class DaskExecutor(_Accountable):
     def place(self, make: Callable[[], Any], home: str | None = None) -> Any:
         return Placed(lambda: self._scatter(make(), home))
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None) -> Any:
-        handle = Handle(lambda: self._send(function, arguments, home))
+    def submit(self, function: Callable[..., Any], *arguments: Any, home: str | None = None, priority: int = 0) -> Any:
+        handle = Handle(lambda: self._send(function, arguments, home, priority))
         handle.future(self._epoch)
         return handle
 
@@ -151,13 +151,15 @@ class DaskExecutor(_Accountable):
         finally:
             self._client.cancel([future for handle in started for future in handle.sent])
 
-    def _send(self, function: Callable[..., Any], arguments: tuple[Any, ...], home: str | None) -> Future:
+    def _send(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], home: str | None, priority: int
+    ) -> Future:
         # Dask returns the old result when a key is reused.
-        key = f"{name_of(function)}-{uuid4().hex}"
+        how = {"key": f"{name_of(function)}-{uuid4().hex}", "priority": priority, "pure": False}
         # A hint: a task whose worker is gone, or busy while others are idle, may run elsewhere.
         pin = {"workers": [self._addresses[home]], "allow_other_workers": True} if home in self._addresses else {}
         values = resolved(arguments, self._epoch)
-        return self._client.submit(_on_worker, self._topic, home, function, *values, key=key, pure=False, **pin)
+        return self._client.submit(_on_worker, self._topic, home, function, *values, **how, **pin)
 
     def _scatter(self, value: Any, home: str | None) -> Future:
         self._asked = -FRESH_SECONDS
@@ -195,7 +197,8 @@ class DaskExecutor(_Accountable):
             running = [each for each in (handle.future(self._epoch) for handle in started) if not each.done()]
             if len(running) < TASKS_PER_WORKER * self.n_workers:
                 return
-            with suppress(*CANCELLED, KilledWorker):
+            # Where there are several clients, Dask would wait with the newest.
+            with suppress(*CANCELLED, KilledWorker), self._client.as_current():
                 wait(running, return_when="FIRST_COMPLETED")
 
     def _listen(self) -> None:

@@ -51,30 +51,30 @@ def _least(queue: list[tuple[float, int]], loads: list[float]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The features of a table on workers, in spans of equal length."""
+    """The features of a table on workers, in units of equal length."""
 
     seats: tuple[Seat, ...]
-    span: int
+    unit: int
     homes: tuple[str, ...]
 
     def home(self, feature: int) -> str:
-        return self.homes[feature // self.span]
+        return self.homes[feature // self.unit]
 
     def wishes(self, ids: CandidateIds) -> dict[str, float]:
         """How many of these features lie with each worker."""
-        spans, counts = np.unique(ids // self.span, return_counts=True)
-        return _added((self.homes[span], float(count)) for span, count in zip(spans, counts, strict=True))
+        units, counts = np.unique(ids // self.unit, return_counts=True)
+        return _added((self.homes[unit], float(count)) for unit, count in zip(units, counts, strict=True))
 
 
-def place(n_features: int, span: int, seats: Sequence[Seat], locality: Sequence[Shard] = ()) -> Placement:
-    """Every span of a table on a worker: balanced, on the host where it is said to lie, else beside its neighbours."""
-    starts = range(0, n_features, span)
-    sizes = [min(span, n_features - start) for start in starts]
+def place(n_features: int, unit: int, seats: Sequence[Seat], locality: Sequence[Shard] = ()) -> Placement:
+    """Every unit of a table on a worker: balanced, on the host where it is said to lie, else beside its neighbours."""
+    starts = range(0, n_features, unit)
+    sizes = [min(unit, n_features - start) for start in starts]
     wishes = [
         _local(start, start + size, seats, locality) or {home: _FAINT}
         for start, size, home in zip(starts, sizes, in_runs(sizes, seats), strict=True)
     ]
-    return Placement(tuple(seats), span, assign(sizes, wishes, seats))
+    return Placement(tuple(seats), unit, assign(sizes, wishes, seats))
 
 
 # Less than any feature that lies somewhere.

@@ -39,16 +39,17 @@ class Screener:
         spans. Groups that the journal has under `name` are not scored again. `open_sink` gives the place for the
         utilities of all columns, whose tasks write chunks of that many features.
         """
-        cut = cut_screen(self.site.source, keep, self.site.executor.worker_bytes)
+        executor = self.site.executor
+        cut = cut_screen(self.site.source, keep, executor.worker_bytes, executor.n_workers)
         known = {group: self.journal.rankings(name, *group) for group in cut.groups(self.site.source.n_features)}
         missing = [group for group, found in known.items() if found is None]
         pending = in_turns(missing, [self.site.placement.home(start) for start, _ in missing])
         rankings = merge_rankings([_nothing(panel.n_questions), *filter(None, known.values())], keep)
-        shared = self.site.executor.share(panel)
-        sink = open_sink(panel.n_questions, cut.span) if open_sink else None
+        shared = executor.share(panel)
+        sink = open_sink(panel.n_questions, cut.unit) if open_sink else None
         items = ((self._tree(cut, group, shared, keep, sink), keep) for group in pending)
         self._report(rankings[0].n_scored)
-        for group, found in zip(pending, self.site.executor.map(merge_rankings, items), strict=True):
+        for group, found in zip(pending, executor.map(merge_rankings, items), strict=True):
             self.journal.keep_rankings(name, *group, found)
             rankings = merge_rankings([rankings, found], keep)
             self._report(rankings[0].n_scored)

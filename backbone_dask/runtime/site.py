@@ -47,8 +47,8 @@ class Site:
 
 def settle(table: Table, executor: Executor, *, needed_bytes: int = 0) -> Site:
     """Assign the blocks of a table to the workers; one that keeps them leaves `needed_bytes` for everything else."""
-    span = cut_screen(table, 1, executor.worker_bytes).span
-    placement = place(table.n_features, span, _seats(executor, table.locality), table.locality)
+    unit = cut_screen(table, 1, executor.worker_bytes).unit
+    placement = place(table.n_features, unit, _seats(executor, table.locality), table.locality)
     return Site(executor, _read(table, executor, needed_bytes), placement)
 
 

@@ -50,7 +50,8 @@ class Survivors:
         """Handles on pieces which, joined, are the columns of sorted `ids` in their order."""
         positions, cuts = self._cut(ids)
         return [
-            self.executor.submit(take, partition, positions[a:b] - start, home=home)
+            # Before the next fit there, which would keep another worker waiting for its columns.
+            self.executor.submit(take, partition, positions[a:b] - start, home=home, priority=1)
             for partition, home, start, a, b in zip(
                 self.partitions, self.homes, self.bounds[:-1], cuts[:-1], cuts[1:], strict=True
             )

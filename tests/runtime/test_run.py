@@ -259,6 +259,13 @@ def test_warm_start_is_the_best_answer_as_positions():
     np.testing.assert_array_equal(warm_start(record), [1, 2])
 
 
+def test_two_clients_in_one_process(store, serial, client):
+    """Each waits for its own cluster."""
+    with local_cluster(1) as newer:
+        for each in (client, newer, client):
+            assert bits(fit(store, DaskExecutor(each))) == bits(serial)
+
+
 def test_two_runs_at_once_on_one_cluster(store, serial, client):
     """Dask returns the old result for a reused key: the two must not meet."""
     found = {}

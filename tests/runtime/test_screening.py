@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import zarr
@@ -49,7 +51,8 @@ def executor(request):
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Many groups, spans and blocks, so that lists really merge in a tree."""
-    monkeypatch.setattr(budget, "SPAN_BYTES", 8 * 80 * 4)
+    monkeypatch.setattr(budget, "UNIT_BYTES", 4 * 80 * 4)
+    monkeypatch.setattr(budget, "SPAN_BYTES", 24 * 80 * 4)
     monkeypatch.setattr(budget, "MOST_SPANS", 10**6)
     monkeypatch.setattr("backbone_dask.store.base.BLOCK_BYTES", 3 * 80 * 8)
 
@@ -100,12 +103,18 @@ def test_what_reaches_the_coordinator_is_a_small_part_of_p(store, monkeypatch):
     assert sum(arrived) <= store.n_features / 6
 
 
-def test_groups_are_the_same_for_any_number_of_workers(store):
-    cuts = {cut_screen(store, KEEP, memory) for memory in (10**9, 10**10, 10**11)}
-    assert len(cuts) == 1
-    (cut,) = cuts
-    assert cut.span % cut.block == 0
-    assert cut.group % cut.span == 0
+def test_groups_and_units_are_the_same_for_any_number_of_workers(store):
+    cuts = [cut_screen(store, KEEP, memory, n) for memory in (10**9, 10**11) for n in (1, 7, 64, 10**6)]
+    assert len({(cut.block, cut.unit, cut.group) for cut in cuts}) == 1
+    assert len({cut.span for cut in cuts}) > 1
+
+
+@pytest.mark.parametrize("n_workers", [1, 7, 64, 10**6])
+def test_a_cut_covers_every_feature_once(store, n_workers):
+    cut = cut_screen(store, KEEP, 10**9, n_workers)
+    assert cut.unit % cut.block == 0
+    assert cut.span % cut.unit == 0
+    assert cut.group % cut.unit == 0
     covered = [
         j
         for group in cut.groups(4001)
@@ -122,6 +131,21 @@ def test_blocks_shrink_with_the_memory_of_a_worker(monkeypatch):
     wide = VirtualStore(Recipe(kind="linear", n_samples=100_000, n_features=100, n_relevant=1))
     monkeypatch.setattr("backbone_dask.store.base.BLOCK_BYTES", 64 << 20)
     assert cut_screen(wide, 10, 10**9).block * wide.n_samples * 4 <= 10**9 / 32
+
+
+WIDE = Recipe(kind="linear", n_samples=5000, n_features=10**8, n_relevant=50)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 8, 64, 512])
+def test_the_number_of_tasks_is_bounded_and_workers_have_several(monkeypatch, n_workers):
+    monkeypatch.undo()
+    for p in (10**5, 10**6, 10**7, 10**8, 10**9):
+        cut = cut_screen(VirtualStore(replace(WIDE, n_features=p)), 20_000, 4 << 30, n_workers)
+        n_tasks = sum(len(cut.spans(*group)) for group in cut.groups(p))
+        assert n_tasks <= 8000 + len(cut.groups(p))
+        # A task is worth its scheduling: 64 MB, unless the table is small.
+        assert cut.span * 20_000 >= 55 << 20 or cut.span >= p // 35
+        assert n_tasks >= min(4 * n_workers, p * 20_000 // (64 << 20), 4000)
 
 
 class CutOffError(Exception):
