@@ -51,7 +51,7 @@ def local_cluster(
     """
     count, place = n_workers or available_cores(), listening(host, dashboard)
     with dask.config.set(_settings(place.dashboard_host)), ExitStack() as stack:
-        with _interrupts_wait():
+        with interrupts_wait():
             security = stack.enter_context(temporary_tls(place.hosts)) if tls else None
             cluster = stack.enter_context(_cluster(count, place, security))
             client = stack.enter_context(Client(cluster))
@@ -95,7 +95,7 @@ def _cluster(count: int, place: Listening, security: Security | None) -> LocalCl
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
+def interrupts_wait() -> Iterator[None]:
     """Hold back Ctrl-C and SIGTERM until the cluster stands and can be closed in order.
 
     Workers inherit the blocked Ctrl-C, which a terminal sends to every process: the coordinator alone decides.
@@ -106,15 +106,18 @@ def _interrupts_wait() -> Iterator[None]:
     # Starting it later, in another thread, would let Ctrl-C through to the workers again.
     resource_tracker.ensure_running()
     came: list[int] = []
-    handler = signal.signal(signal.SIGTERM, lambda number, frame: came.append(number))
+    # Blocking is for this thread and what it starts; another thread may still take the signal.
+    both = (signal.SIGINT, signal.SIGTERM)
+    handlers = {number: signal.signal(number, lambda number, frame: came.append(number)) for number in both}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         if came:
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(came[0])
 
 
 def local_worker_bytes(count: int) -> int:
