@@ -15,6 +15,7 @@ from backbone_dask.errors import InvalidSettingError
 from backbone_dask.launch.config import require_known
 from backbone_dask.launch.listening import LOOPBACK
 from backbone_dask.launch.walltime import lifetime_arguments, walltime_seconds
+from backbone_dask.launch.worker_settings import ENVIRONMENT
 
 JOBS = 2
 TIMEOUT, POLL = 600.0, 10.0
@@ -22,18 +23,6 @@ OWN_OPTIONS = {"host", "poll", "timeout"}
 LOGS = "batch-logs"
 # Web pages are for this user on this machine; only what the work needs listens on the network.
 WEB_PAGES = f"{LOOPBACK}:0"
-
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-# The same choices as for workers on this machine, in the words of a job script.
-ENVIRONMENT = {
-    **dict.fromkeys(ONE_THREAD, "1"),
-    "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "False",
-    "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "False",
-    "DASK_DISTRIBUTED__WORKER__MEMORY__PAUSE": "False",
-    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
-    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__LOG_LENGTH": "600",
-    "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.launch.config import read_config, require_known
-from backbone_dask.launch.local import THREADS
+from backbone_dask.launch.worker_settings import ENVIRONMENT
 
 if TYPE_CHECKING:
     from backbone_dask.launch.clusters import Request
 
 OF_THE_PODS = {"name", "image", "resources", "env", "scheduler_service_type"}
 OPTIONS = OF_THE_PODS | {"namespace", "port_forward_cluster_ip", "cluster_spec", "timeout"}
-
-ENVIRONMENT = {
-    # Two BLAS threads on one core are slower than one.
-    **dict.fromkeys(THREADS, "1"),
-    "DASK_DISTRIBUTED__WORKER__MEMORY__SPILL": "False",
-    "DASK_DISTRIBUTED__WORKER__MEMORY__TARGET": "False",
-    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
-    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__LOG_LENGTH": "600",
-    "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100",
-}
 
 # What a namespace with the "restricted" standard of pod security asks for.
 POD_SECURITY = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}

@@ -17,6 +17,7 @@ from distributed import Client, LocalCluster
 from backbone_dask.launch.config import require_known
 from backbone_dask.launch.listening import EVERYWHERE, LOOPBACK, Listening, listening
 from backbone_dask.launch.temporary_tls import temporary_tls
+from backbone_dask.launch.worker_settings import ONE_THREAD, SETTINGS
 from backbone_dask.runtime.memory import physical_bytes
 
 if TYPE_CHECKING:
@@ -60,16 +61,8 @@ def local_cluster(
 
 def _settings(dashboard_host: str) -> dict[str, Any]:
     return {
-        # Two BLAS threads on one core are slower than one.
-        "distributed.nanny.pre-spawn-environ": dict.fromkeys(THREADS, "1"),
-        "distributed.worker.memory.spill": False,
-        "distributed.worker.memory.target": False,
-        # A worker that holds more than was planned would wait for ever for itself to let go of it.
-        "distributed.worker.memory.pause": False,
-        # Samples of stacks and of load that Dask keeps for hours: memory would grow with the length of a screen.
-        "distributed.worker.profile.enabled": False,
-        "distributed.admin.system-monitor.log-length": 600,
-        "distributed.admin.low-level-log-length": 100,
+        **SETTINGS,
+        "distributed.nanny.pre-spawn-environ": ONE_THREAD,
         "distributed.dashboard.link": _link_to(dashboard_host),
     }
 
@@ -123,9 +116,6 @@ def interrupts_wait() -> Iterator[None]:
 def local_worker_bytes(count: int) -> int:
     """Memory of each of `count` workers on this machine."""
     return int(SHARE_OF_MEMORY * physical_bytes() / (count + 1))
-
-
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def available_cores() -> int:
