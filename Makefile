@@ -26,7 +26,7 @@ run: setup
 	$(BIN)/backbone-dask fit $(DEMO).zarr --task regression -k 10 --out $(DEMO) --overwrite
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .

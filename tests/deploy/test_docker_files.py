@@ -12,7 +12,7 @@ import yaml
 from dask.utils import parse_bytes
 
 import backbone_dask
-from backbone_dask.launch import local
+from backbone_dask.launch.worker_settings import ENVIRONMENT
 
 ROOT = Path(backbone_dask.__file__).parents[1]
 DOCKER = ROOT / "deploy" / "docker"
@@ -73,9 +73,7 @@ def test_only_one_service_builds_and_all_run_the_same_image(services: dict[str, 
 
 def test_the_image_runs_workers_as_the_local_cluster_does(dockerfile: str) -> None:
     settings = dict(re.findall(r"^(?:ENV| {3}) (\w+)=(\S+)", dockerfile, flags=re.MULTILINE))
-    assert {settings[name] for name in local.THREADS} == {"1"}
-    for place in ("WORKER__MEMORY__SPILL", "WORKER__MEMORY__TARGET", "WORKER__PROFILE__ENABLED"):
-        assert settings[f"DASK_DISTRIBUTED__{place}"] == "False"
+    assert {name: settings.get(name) for name in ENVIRONMENT} == ENVIRONMENT
 
 
 def test_what_the_image_is_built_from_passes_the_ignore_file(dockerfile: str) -> None:

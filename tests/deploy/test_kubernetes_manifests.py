@@ -16,6 +16,7 @@ from kubernetes_schemas import validate
 import backbone_dask
 from backbone_dask.cli.fit import fit
 from backbone_dask.launch.address import CERTIFICATES
+from backbone_dask.launch.worker_settings import ENVIRONMENT
 
 ROOT = Path(backbone_dask.__file__).parents[1]
 MANIFESTS = ROOT / "deploy" / "kubernetes"
@@ -96,6 +97,8 @@ def unsuited(resources: dict[str, Resource]) -> Iterator[str]:
         threads = {entry["value"] for entry in pod["containers"][0]["env"] if entry["name"].endswith("_NUM_THREADS")}
         if threads != {"1"}:
             yield f"{place}: BLAS has more than one thread"
+    if not ENVIRONMENT.items() <= {entry["name"]: entry["value"] for entry in worker["env"]}.items():
+        yield "workers are set otherwise than everywhere else"
 
 
 def arguments_of(job: Resource) -> dict[str, Any]:
@@ -141,6 +144,7 @@ def test_the_options_of_the_fit_are_those_of_a_running_cluster() -> None:
         ("cluster.yaml", "runAsNonRoot: true", "runAsNonRoot: false", "scheduler runs as root"),
         ("cluster.yaml", "claimName: data", "claimName: date", "the volume data comes from nowhere"),
         ("cluster.yaml", "--memory-limit, 4Gi", "--memory-limit, 8Gi", "different memory"),
+        ("cluster.yaml", 'MEMORY__PAUSE, value: "False"', 'MEMORY__PAUSE, value: "True"', "workers are set otherwise"),
         ("cluster.yaml", '--nthreads, "1"', '--nthreads, "4"', "more than one thread"),
         ("cluster.yaml", "cluster-name: backbone-dask", "cluster-name: other", "pods of another cluster"),
         ("fit.yaml", "restartPolicy: Never", "restartPolicies: Never", "Additional properties are not allowed"),
