@@ -7,10 +7,13 @@ import time
 
 from distributed import Client
 from distributed.client import FutureCancelledError, FuturesCancelledError
+from distributed.comm import CommClosedError
 
 from backbone_dask.errors import ClusterError
 
 CANCELLED = (FutureCancelledError, FuturesCancelledError)
+# The last is an answer that was on its way when the scheduler went down.
+LOST = (*CANCELLED, CommClosedError)
 PATIENCE = 600.0
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from distributed.scheduler import KilledWorker
 
 from backbone_dask.errors import ClusterError, WorkerLostError
 from backbone_dask.runtime.budget import TASKS_PER_WORKER
-from backbone_dask.runtime.connection import CANCELLED, await_scheduler, await_workers
+from backbone_dask.runtime.connection import CANCELLED, LOST, await_scheduler, await_workers
 from backbone_dask.runtime.handles import Handle, Placed, resolved
 from backbone_dask.runtime.ledger import Entry, Ledger, entered, name_of
 from backbone_dask.runtime.memory import physical_bytes
@@ -175,7 +175,7 @@ class DaskExecutor(_Accountable):
         for _ in range(MOST_RECOVERIES):
             try:
                 return handle.future(self._epoch).result()
-            except CANCELLED:
+            except LOST:
                 self._recover()
             except KilledWorker as cause:
                 raise WorkerLostError(

@@ -77,7 +77,7 @@ def dangling(resources: dict[str, Resource], kustomization: Resource) -> Iterato
 
 
 def unsuited(resources: dict[str, Resource]) -> Iterator[str]:
-    """The fit speaks to the scheduler that there is, and workers have one thread and all of their pod's memory."""
+    """The fit speaks to the scheduler that there is, and waits for its workers."""
     cluster = resources["DaskCluster"]
     asked = arguments_of(resources["Job"])
     # The operator calls the service after the cluster.
@@ -87,16 +87,20 @@ def unsuited(resources: dict[str, Resource]) -> Iterator[str]:
         yield "the service selects the pods of another cluster"
     if asked["workers"] != cluster["spec"]["worker"]["replicas"]:
         yield "the fit waits for another number of workers"
-    [worker] = cluster["spec"]["worker"]["spec"]["containers"]
+    yield from unsuited_workers(cluster["spec"]["worker"]["spec"]["containers"][0])
+    for place, pod in pods_of(resources):
+        threads = {entry["value"] for entry in pod["containers"][0]["env"] if entry["name"].endswith("_NUM_THREADS")}
+        if threads != {"1"}:
+            yield f"{place}: BLAS has more than one thread"
+
+
+def unsuited_workers(worker: Resource) -> Iterator[str]:
+    """Workers have one thread, all of their pod's memory, and the settings of all others."""
     options = dict(zip(worker["args"], worker["args"][1:], strict=False))
     if options["--nthreads"] != "1":
         yield "workers have more than one thread"
     if options["--memory-limit"] != worker["resources"]["limits"]["memory"]:
         yield "Dask and Kubernetes give a worker different memory"
-    for place, pod in pods_of(resources):
-        threads = {entry["value"] for entry in pod["containers"][0]["env"] if entry["name"].endswith("_NUM_THREADS")}
-        if threads != {"1"}:
-            yield f"{place}: BLAS has more than one thread"
     if not ENVIRONMENT.items() <= {entry["name"]: entry["value"] for entry in worker["env"]}.items():
         yield "workers are set otherwise than everywhere else"
 
@@ -128,7 +132,7 @@ def test_the_manifests_are_sound() -> None:
 
 
 def test_the_options_of_the_fit_are_those_of_a_running_cluster() -> None:
-    assert set(yaml.safe_load((MANIFESTS / "options.yaml").read_text())) <= CERTIFICATES | {"timeout"}
+    assert set(yaml.safe_load((MANIFESTS / "options.yaml").read_text())) <= {*CERTIFICATES, "timeout"}
 
 
 @pytest.mark.parametrize(
