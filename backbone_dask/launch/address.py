@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backbone_dask.launch.clusters import Request
 
 CERTIFICATES = ("tls_ca_file", "tls_client_cert", "tls_client_key")
-SECONDS_FOR_SCHEDULER, SECONDS_FOR_WORKERS = 5.0, 30.0
+SECONDS_FOR_SCHEDULER, SECONDS_FOR_WORKERS = 5.0, 60.0
 # A scheduler that is restarted within this time is found again, and the work goes on.
 SECONDS_FOR_RETURN = 600.0
 

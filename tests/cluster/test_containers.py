@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from container_cases import Engine, base_tar, checkout, private_engine, wheels
+from dask_processes import wait_until
 
 pytestmark = [
     pytest.mark.container,
@@ -56,8 +57,20 @@ def compose(engine: Engine) -> Compose:
 @pytest.fixture(scope="module")
 def running(compose: Compose) -> Iterator[Compose]:
     compose("up", "--detach")
+    try:
+        wait_until(lambda: n_workers(compose) == 2, seconds=240)
+    except AssertionError:
+        raise AssertionError(f"{n_workers(compose)} workers came\n{compose('logs')}") from None
     yield compose
     compose("down", "--volumes")
+
+
+def n_workers(compose: Compose) -> int:
+    try:
+        with urllib.request.urlopen(f"{compose.dashboard}/json/counts.json", timeout=10) as answer:
+            return json.loads(answer.read())["workers"]
+    except OSError:
+        return -1
 
 
 @pytest.fixture(scope="module")
