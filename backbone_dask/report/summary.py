@@ -16,7 +16,7 @@ def summary(result: dict[str, Any]) -> str:
         own = [tree_model(result), _recovery(result), tree_proof(result), tree_validation(result)]
     else:
         own = [_model(result), _recovery(result), _proof(result), _advice(result), _validation(result)]
-    parts = [_headline(result), *own, _levels(result), _times(result)]
+    parts = [_headline(result), *own, _levels(result), _times(result), _traffic(result)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -126,3 +126,19 @@ def _levels(result: dict[str, Any]) -> str:
 def _times(result: dict[str, Any]) -> str:
     rows = [f"| {phase} | {seconds:.2f} |" for phase, seconds in result["seconds"].items()]
     return "\n".join(["## Time", "", "| phase | seconds |", "| :--- | ---: |", *rows])
+
+
+def _traffic(result: dict[str, Any]) -> str:
+    known = result.get("traffic")
+    if not known:
+        return ""
+    kept = f", {_size(known['bytes_from_cache'])} from memory" if known["bytes_from_cache"] else ""
+    return (
+        "## Data\n\n"
+        f"{_size(known['bytes_read'])} read{kept}, {_size(known['bytes_moved'])} moved between workers; "
+        f"{known['tasks_at_home']:,} of {known['tasks_placed']:,} tasks ran where their data were."
+    )
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"

@@ -11,10 +11,10 @@ from backbone_dask.protocols import FeatureSource, SpineSettings
 from backbone_dask.values import FeatureBlock
 
 UNIT_BYTES, MOST_UNITS = 64 << 20, 16_384
-SPAN_BYTES = 512 << 20
+SPAN_BYTES = 2 << 30
 PARTITION_BYTES = 64 << 20
-# A task costs the scheduler a millisecond, in which hundreds of workers wait: a screen is a few thousand at the most.
-MOST_SPANS = 2000
+# A task costs the coordinator, with the scheduler in it, one to three milliseconds: a screen is a thousand at the most.
+MOST_SPANS = 1000
 SPANS_PER_WORKER = 8
 # A small table is still cut into enough tasks for a few dozen workers; each costs as much as scoring tens of MB.
 FEWEST_SPANS = 32
@@ -23,7 +23,7 @@ GROUP_LISTS = 16
 # Every subproblem takes a piece from every partition: fewer would share the network of too few workers, more would
 # keep the scheduler busy (benchmarks/scale/scaling.py).
 MOST_HOLDERS = 16
-FEWEST_GROUPS = 8
+FEWEST_GROUPS, MOST_GROUPS = 8, 64
 # A worker has one block in hand, one coming, and needs room for its share of everything else.
 BLOCKS_PER_WORKER = 32
 TASKS_PER_WORKER = 2
@@ -62,7 +62,7 @@ def cut_screen(source: FeatureSource, keep: int, worker_bytes: int, n_workers: i
     longest = _multiple(unit, max(min(SPAN_BYTES // column, few), -(-p // MOST_SPANS)))
     n_spans = min(SPANS_PER_WORKER * n_workers, MOST_SPANS)
     span = _multiple(unit, -(-p // n_spans) + unit - 1)
-    group = _multiple(longest, min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS)))
+    group = _multiple(longest, max(min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS)), -(-p // MOST_GROUPS)))
     return ScreenCut(block, unit, min(span, longest), group)
 
 

@@ -14,6 +14,7 @@ from backbone_dask.algorithm.ranking import merge, top
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.protocols import FeatureSource, Panel, Screen, UtilitySink
+from backbone_dask.runtime.budget import ScreenCut
 from backbone_dask.values import FeatureBlock, Ranking, Target
 
 Rankings: TypeAlias = tuple[Ranking, ...]
@@ -50,6 +51,13 @@ def screen_blocks(
     if sink is not None:
         sink.write(blocks[0].start, np.concatenate(scored, axis=1))
     return merge_rankings(parts, keep)
+
+
+def screen_span(
+    source: FeatureSource, cut: ScreenCut, span: tuple[int, int], panel: Panel, keep: int, sink: UtilitySink | None
+) -> Rankings:
+    """The blocks of a span: hundreds of them would cost the scheduler more than the task itself."""
+    return screen_blocks(source, cut.blocks(*span), panel, keep, sink)
 
 
 def merge_rankings(parts: Sequence[Rankings], keep: int) -> Rankings:

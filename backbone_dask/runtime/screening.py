@@ -13,7 +13,7 @@ from backbone_dask.runtime.budget import ScreenCut, cut_screen
 from backbone_dask.runtime.checkpoint import Journal
 from backbone_dask.runtime.events import Event, Listener
 from backbone_dask.runtime.placement import in_turns
-from backbone_dask.runtime.scoring import Rankings, merge_rankings, screen_blocks
+from backbone_dask.runtime.scoring import Rankings, merge_rankings, screen_span
 from backbone_dask.runtime.site import Site
 from backbone_dask.runtime.survivors import Supply
 from backbone_dask.values import Ranking
@@ -68,7 +68,7 @@ class Screener:
     def _scored(self, cut: ScreenCut, span: tuple[int, int], panel: Any, keep: int, sink: UtilitySink | None) -> Any:
         home = self.site.placement.home(span[0])
         source = self.serve(np.arange(*span), home)
-        return self.site.executor.submit(screen_blocks, source, cut.blocks(*span), panel, keep, sink, home=home)
+        return self.site.executor.submit(screen_span, source, cut, span, panel, keep, sink, home=home)
 
     def _report(self, done: int) -> None:
         width = self.site.source.n_samples * self.site.source.itemsize

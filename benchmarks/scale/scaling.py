@@ -121,7 +121,7 @@ def measured(client: Client) -> Costs:
     mean = {name: total / fit.ledger.tasks[name] for name, total in fit.ledger.seconds.items()}
     n_bytes = fit.ledger.tasks["solve_subproblem"] * KEEP // 2 * FITTED.n_samples * 4
     return Costs(
-        column=screen.ledger.seconds["screen_blocks"] / SCREENED.n_features,
+        column=screen.ledger.seconds["screen_span"] / SCREENED.n_features,
         merge=screen.ledger.seconds["merge_rankings"] / screen.ledger.tasks["merge_rankings"],
         piece_byte=fit.ledger.seconds["take"] / n_bytes,
         subproblem=mean["solve_subproblem"],

@@ -213,7 +213,7 @@ def test_finished_subproblems_are_not_solved_again(store, serial, tmp_path, monk
     with open_run(tmp_path, {}, resume=False, overwrite=False) as directory:
         fit(store, SerialExecutor(), journal=directory)
     monkeypatch.setattr("backbone_dask.runtime.run.solve_subproblem", None)
-    monkeypatch.setattr("backbone_dask.runtime.screening.screen_blocks", None)
+    monkeypatch.setattr("backbone_dask.runtime.screening.screen_span", None)
     with open_run(tmp_path, {}, resume=True, overwrite=False) as directory:
         assert bits(fit(store, SerialExecutor(), journal=directory)) == bits(serial)
 
