@@ -72,10 +72,10 @@ class Preparation:
         }
         return {**{name: digest(array) for name, array in arrays.items()}, "nonnegative": self.groups.nonnegative}
 
-    def budget(self, n_workers: int) -> Budget:
-        """The cut of this fit for that many workers."""
+    def budget(self, n_workers: int, available: int = 0) -> Budget:
+        """The cut of this fit for that many workers, with so much memory each."""
         width = sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
-        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width)
+        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, available=available)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def fit_sparse(
     ready: Preparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
 ) -> Fitted:
     """Choose k and gamma where there is a choice, run the spine, and bring the model back to the units of the data."""
-    budget = ready.budget(executor.n_workers)
+    budget = ready.budget(executor.n_workers, executor.worker_bytes)
     require_memory(budget, ready.store.n_samples, executor.worker_bytes)
     site = settle(ready.store, executor, needed_bytes=budget.worker_bytes)
     spine = _Spine(ready, site, budget, journal or NoJournal(), listen)

@@ -12,9 +12,8 @@ from scipy.special import gammaln
 
 from backbone_dask.problems.sparse import SparseTask
 from backbone_dask.runtime.events import Event
-from backbone_dask.runtime.meter import Resident
 from backbone_dask.runtime.run import Reduced, Reduction
-from backbone_dask.runtime.tasks import joined, solve_reduced
+from backbone_dask.runtime.tasks import Piece, joined, solve_reduced
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.values import CandidateIds, GridPoint, Mask, Outcome, SparseFit, Standardised
 
@@ -57,7 +56,7 @@ class GridFits:
 
 
 def solve_path(
-    pieces: list[Resident],
+    pieces: list[Piece],
     y: NDArray[Any],
     fit: Any,
     sizes: tuple[int, ...],

@@ -54,10 +54,17 @@ class TreePreparation:
         """What was given besides table and target, in a few characters."""
         return {"weights": digest(self.task.labels.weights)}
 
-    def budget(self, n_workers: int) -> Budget:
-        """The cut of this fit for that many workers."""
+    def budget(self, n_workers: int, available: int = 0) -> Budget:
+        """The cut of this fit for that many workers, with so much memory each."""
         width = tree_sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
-        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, itemsize=RANK_BYTES)
+        return plan(
+            self.store,
+            self.settings,
+            n_workers=n_workers,
+            subproblem_features=width,
+            itemsize=RANK_BYTES,
+            available=available,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ def fit_tree(
     ready: TreePreparation, executor: Executor, *, journal: Journal | None = None, listen: Listener = silent
 ) -> FittedTree:
     """Choose depth, bucket and complexity where there is a choice, run the spine, and name what the tree uses."""
-    budget = ready.budget(executor.n_workers)
+    budget = ready.budget(executor.n_workers, executor.worker_bytes)
     require_memory(budget, ready.store.n_samples, executor.worker_bytes)
     site = settle(ready.store, executor, needed_bytes=budget.worker_bytes)
     spine = _Spine(ready, site, budget, journal or NoJournal(), listen)

@@ -80,6 +80,7 @@ class Budget:
     worker_bytes: int
     read_bytes: int
     column_bytes: int
+    everywhere: bool
 
 
 def plan(
@@ -89,8 +90,13 @@ def plan(
     n_workers: int,
     subproblem_features: int,
     itemsize: int = STANDARDISED_ITEMSIZE,
+    available: int = 0,
 ) -> Budget:
-    """What a fit needs that holds survivors in `itemsize` bytes a value. No answer depends on it."""
+    """What a fit needs that holds survivors in `itemsize` bytes a value. No answer depends on it.
+
+    Where `available` bytes of a worker hold all survivors, and a worker's subproblems together ask for more columns
+    than there are, every worker gets all of them: less travels than if each subproblem got its own.
+    """
     column = source.n_samples * itemsize
     # Every worker holds some, for memory and network to be shared; beyond that a partition is only more tasks.
     share = -(-settings.screen_size // min(n_workers, MOST_HOLDERS))
@@ -101,13 +107,17 @@ def plan(
     # that it solves, and the interpreter with a block or two.
     copies = TASKS_PER_WORKER + 1
     needed = held + copies * subproblem_features * column + IDLE_BYTES
+    more = n_partitions * partition * column - held
+    repeats = settings.n_subproblems * subproblem_features > n_workers * settings.screen_size
+    everywhere = repeats and needed + more <= available
     return Budget(
         partition_features=partition,
         n_partitions=n_partitions,
         subproblem_features=subproblem_features,
-        worker_bytes=needed,
+        worker_bytes=needed + more * everywhere,
         read_bytes=(source.n_features + settings.screen_size) * source.n_samples * source.itemsize,
         column_bytes=column,
+        everywhere=everywhere,
     )
 
 

@@ -152,7 +152,8 @@ class Run:
         return held
 
     def _held(self, serve: Supply, candidates: CandidateIds, step: int) -> Survivors:
-        return compact(self.site.executor, serve, candidates, step, self.problem.prepare, self.site.placement)
+        prepare, placement, everywhere = self.problem.prepare, self.site.placement, self.budget.everywhere
+        return compact(self.site.executor, serve, candidates, step, prepare, placement, everywhere=everywhere)
 
     def _levels(self, screening: Screening, held: Survivors, y: Any) -> tuple[LevelRecord, ...]:
         settings, problem = self.settings, self.problem
@@ -179,15 +180,15 @@ class Run:
         while rest and (kept := self.journal.answer(rest[0].level, rest[0].index)):
             rest.pop(0)
             yield kept
-        items = (self._item(subproblem, held, y) for subproblem in rest)
         homes = held.nearest([subproblem.candidates for subproblem in rest])
+        items = (self._item(subproblem, held, y, home) for subproblem, home in zip(rest, homes, strict=True))
         for answer in self.site.executor.map(solve_subproblem, items, homes):
             self.journal.keep_answer(answer)
             yield answer
 
-    def _item(self, subproblem: Subproblem, held: Survivors, y: Any) -> tuple[Any, ...]:
+    def _item(self, subproblem: Subproblem, held: Survivors, y: Any, home: str) -> tuple[Any, ...]:
         problem = self.problem.restricted(subproblem.candidates)
-        columns = held.columns(subproblem.candidates)
+        columns = held.columns(subproblem.candidates, home)
         return subproblem, columns, y, problem.fit_subproblem, problem.extract_relevant
 
     def _extended(self, last: LevelRecord, held: Survivors, y: Any) -> tuple[LevelRecord, ...]:

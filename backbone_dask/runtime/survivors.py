@@ -36,6 +36,7 @@ class Survivors:
     partitions: tuple[Any, ...]
     placement: Placement
     homes: tuple[str, ...]
+    everywhere: bool = False
 
     def sizes(self) -> Iterator[int]:
         """Features of each partition, as it becomes ready."""
@@ -46,17 +47,22 @@ class Survivors:
         items = ((function, partition, *arguments) for partition in self.partitions)
         return self.executor.map(on_columns, items, self.homes)
 
-    def columns(self, ids: CandidateIds) -> list[Any]:
-        """Handles on pieces which, joined, are the columns of sorted `ids` in their order."""
+    def columns(self, ids: CandidateIds, reader: str | None = None) -> list[Any]:
+        """Handles on pieces which, joined, are the columns of sorted `ids` in their order, for the worker `reader`."""
         positions, cuts = self._cut(ids)
         return [
-            # Before the next fit there, which would keep another worker waiting for its columns.
-            self.executor.submit(take, partition, positions[a:b] - start, home=home, priority=1)
-            for partition, home, start, a, b in zip(
-                self.partitions, self.homes, self.bounds[:-1], cuts[:-1], cuts[1:], strict=True
-            )
+            self._piece(at, positions[a:b] - self.bounds[at], reader)
+            for at, (a, b) in enumerate(pairwise(cuts))
             if a < b or not ids.size
         ]
+
+    def _piece(self, at: int, positions: NDArray[np.int64], reader: str | None) -> Any:
+        """The partition itself where it is, or is to be, with its reader; else only the columns that are wanted."""
+        partition, home = self.partitions[at], self.homes[at]
+        if reader is not None and (self.everywhere or home == reader):
+            return partition, positions
+        # Before the next fit there, which would keep another worker waiting for its columns.
+        return self.executor.submit(take, partition, positions, home=home, priority=1)
 
     def nearest(self, sets: Sequence[CandidateIds]) -> tuple[str, ...]:
         """For every set of ids a worker that holds most of its columns, as far as the work stays balanced."""
@@ -82,8 +88,14 @@ def compact(
     step: int,
     prepare: PrepareColumns,
     placement: Placement,
+    *,
+    everywhere: bool = False,
 ) -> Survivors:
-    """Read the survivors once, where their blocks lie; from here on no task touches the big store."""
+    """Read the survivors once, where their blocks lie; from here on no task touches the big store.
+
+    `everywhere` brings every partition to every worker that reads from it, where it stays: less travels if a worker
+    solves several subproblems, each of which would otherwise get columns that the one before it had.
+    """
     bounds = (*range(0, candidates.size, step), candidates.size)
     shared = executor.share(prepare)
     parts = [candidates[start:stop] for start, stop in pairwise(bounds)]
@@ -92,4 +104,4 @@ def compact(
         executor.submit(prepared_columns, serve(ids, home), ids, shared, home=home)
         for ids, home in zip(parts, homes, strict=True)
     )
-    return Survivors(executor, candidates, bounds, held, placement, homes)
+    return Survivors(executor, candidates, bounds, held, placement, homes, everywhere)

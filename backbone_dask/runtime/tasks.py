@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,24 @@ def take(partition: Resident, positions: NDArray[np.int64]) -> Resident:
     return Resident(np.asarray(partition.here()[positions]))
 
 
-def joined(pieces: Sequence[Resident]) -> Standardised:
+Piece: TypeAlias = Resident | tuple[Resident, NDArray[np.int64]]
+"""Columns that were taken out of a partition, or a partition that is here with the positions of those wanted."""
+
+
+def joined(pieces: Sequence[Piece]) -> Standardised:
     """Columns from several partitions as one table, in the order of the pieces."""
-    return np.concatenate([piece.here() for piece in pieces])
+    parts = [(piece[0].here(), piece[1]) if isinstance(piece, tuple) else (piece.here(), None) for piece in pieces]
+    lengths = [len(columns if positions is None else positions) for columns, positions in parts]
+    first = parts[0][0]
+    table = np.empty((sum(lengths), first.shape[1]), first.dtype)
+    for (columns, positions), stop, length in zip(parts, np.cumsum(lengths), lengths, strict=True):
+        rows = table[stop - length : stop]
+        if positions is None:
+            rows[:] = columns
+        else:
+            # With "raise" numpy would copy once more, in case of an error.
+            np.take(columns, positions, axis=0, out=rows, mode="clip")
+    return table
 
 
 def on_columns(function: Callable[..., Any], partition: Resident, *arguments: Any) -> Any:
@@ -40,7 +55,7 @@ def on_columns(function: Callable[..., Any], partition: Resident, *arguments: An
 
 def solve_subproblem(
     subproblem: Subproblem,
-    pieces: list[Resident],
+    pieces: list[Piece],
     y: Any,
     fit_subproblem: FitSubproblem[Any],
     extract_relevant: ExtractRelevant,
@@ -53,8 +68,6 @@ def solve_subproblem(
     return Answer(subproblem.level, subproblem.index, relevant, objective, time.perf_counter() - began)
 
 
-def solve_reduced(
-    pieces: list[Resident], y: Any, fit: Fit[Any], warm_start: CandidateIds, seconds: float
-) -> Outcome[Any]:
+def solve_reduced(pieces: list[Piece], y: Any, fit: Fit[Any], warm_start: CandidateIds, seconds: float) -> Outcome[Any]:
     """The exact fit on the backbone's columns."""
     return fit(joined(pieces), y, warm_start=warm_start, seconds=seconds)

@@ -80,8 +80,8 @@ def test_workers_read_no_more_than_one_process(store, client):
 def test_tasks_run_where_their_data_are(store, client):
     traffic = fit(store, DaskExecutor(client)).traffic
     spans, partitions = P // 128, KEEP // 64
-    # Spans, partitions and their sizes, pieces of four subproblems and of the backbone, subproblems, the reduced fit.
-    assert traffic["tasks_placed"] >= spans + 2 * partitions + 4 * partitions + 4 + 1
+    # Spans, partitions and their sizes, pieces of four subproblems from the other worker, subproblems, the reduced fit.
+    assert traffic["tasks_placed"] >= spans + 2 * partitions + 4 * partitions // 2 + 4 + 1
     assert traffic["tasks_at_home"] >= 0.9 * traffic["tasks_placed"]
 
 
@@ -94,6 +94,33 @@ def test_only_sampled_columns_travel(store, client):
     assert 0 < moved <= 0.75 * sampled
     # Dask also counts targets, lists and pickles, and nothing like the whole table.
     assert moved <= dask["sent"] <= moved + 0.1 * P * WIDTH
+
+
+def test_many_subproblems_move_every_survivor_once_at_most(store, client):
+    """Twelve of half of the survivors each would move three times as much, column by column."""
+    with dask_counts(client) as dask:
+        fitted = fit(store, DaskExecutor(client), n_subproblems=12)
+    moved = fitted.traffic["bytes_moved"]
+    assert 0.9 * KEEP * WIDTH <= moved <= 1.2 * KEEP * WIDTH
+    assert moved <= dask["sent"] <= moved + 0.1 * P * WIDTH
+    alone = fit(store, SerialExecutor(), n_subproblems=12)
+    np.testing.assert_array_equal(fitted.model.coefficients, alone.model.coefficients)
+    assert [a.relevant.tolist() for r in fitted.finding.levels for a in r.answers] == [
+        a.relevant.tolist() for r in alone.finding.levels for a in r.answers
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n_subproblems", "available", "everywhere"), [(12, 1 << 40, True), (4, 1 << 40, False), (12, 0, False)]
+)
+def test_survivors_are_everywhere_if_that_moves_less_and_fits(store, n_subproblems, available, everywhere):
+    ready = prepare(store, store.target(), replace(SETTINGS, n_subproblems=n_subproblems))
+    cut = ready.budget(2, available)
+    assert cut.everywhere is everywhere
+    shared = ready.budget(2).worker_bytes
+    assert cut.worker_bytes - shared == (KEEP // 2 * WIDTH if everywhere else 0)
+    assert ready.budget(2, cut.worker_bytes).everywhere is everywhere
+    assert not ready.budget(2, shared + KEEP // 2 * WIDTH - 1).everywhere
 
 
 def test_one_worker_moves_nothing(store):

@@ -145,7 +145,7 @@ def test_the_number_of_tasks_is_bounded_and_workers_have_several(monkeypatch, n_
         assert n_tasks <= 1000 + len(cut.groups(p)) <= 1100
         # A task is worth its scheduling: 64 MB, unless the table is small.
         assert cut.span * 20_000 >= 55 << 20 or cut.span >= p // 35
-        assert n_tasks >= min(1.9 * n_workers, p * 20_000 // (64 << 20))
+        assert n_tasks >= min(1.8 * n_workers, p * 20_000 // (64 << 20))
 
 
 class CutOffError(Exception):
