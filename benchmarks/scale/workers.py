@@ -24,7 +24,7 @@ from backbone_dask.settings import Settings
 from backbone_dask.store import Recipe, VirtualStore
 from benchmarks.timing import Case, in_turns, ratio, speed
 
-SCREENED = Recipe(kind="linear", n_samples=5_000, n_features=400_000, n_relevant=50, rho=0.9, snr=2.0, seed=1)
+SCREENED = Recipe(kind="linear", n_samples=5_000, n_features=1_000_000, n_relevant=50, rho=0.9, snr=2.0, seed=1)
 FITTED = Recipe(kind="linear", n_samples=5_000, n_features=30_000, n_relevant=50, rho=0.9, snr=2.0, seed=1)
 KEEP = 20_000
 SETTINGS = Settings(
@@ -76,7 +76,7 @@ def main() -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(local_cluster(count)) for count in (1, 2)]
         print("| phase | workers | seconds | range | times one worker | range |\n| :--- |" + " ---: |" * 5)
-        compare("screen, 400,000 x 5,000 virtual", screen_case, clients, rounds)
+        compare("screen, 1,000,000 x 5,000 virtual", screen_case, clients, rounds)
         compare("levels, 8 of 10,000 x 5,000", levels_case, clients, rounds)
         n_tasks, spent, work = scheduler_cost(clients[1])
     print("\n| tasks | coordinator ms a task | worker seconds | coordinator / workers |\n|" + " ---: |" * 4)
