@@ -35,7 +35,7 @@ from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary
 from backbone_dask.report.tree_svg import tree_svg
 from backbone_dask.runtime.budget import require_memory
-from backbone_dask.runtime.checkpoint import RunDirectory, digest, open_run
+from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
 from backbone_dask.runtime.events import Event, Listener
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.runtime.memory import peak_bytes
@@ -81,9 +81,9 @@ def fit(
     identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
     require_known_cluster(place.cluster, place.cluster_config)
     _require_memory(ready, place)
-    with open_run(out, identity, resume=resume, overwrite=overwrite) as directory:
-        if not (out / "result.json").exists():
-            _run(ready, directory, place, task=task, quiet=quiet or as_json)
+    with claim_run(out, identity, resume=resume, overwrite=overwrite) as directory:
+        if overwrite or not (out / "result.json").exists():
+            _run(ready, directory, place, task=task, quiet=quiet or as_json, overwrite=overwrite)
     result = read_json(out / "result.json")
     show(result, summary(result), as_json)
     note(f"report: {out / 'report.md'}", as_json)
@@ -96,8 +96,10 @@ def _require_memory(ready: Prepared, place: Place) -> None:
         require_memory(ready.budget(count), ready.store.n_samples, local_worker_bytes(count))
 
 
-def _run(ready: Prepared, directory: RunDirectory, place: Place, *, task: str, quiet: bool) -> None:
+def _run(ready: Prepared, directory: RunDirectory, place: Place, *, task: str, quiet: bool, overwrite: bool) -> None:
     with executor_of(place) as executor, display(quiet) as listen:
+        # A cluster that cannot be had must not cost an earlier run.
+        directory.begin(overwrite=overwrite)
         found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
         _keep(found, ready, directory, executor, task)
 

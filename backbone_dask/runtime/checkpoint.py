@@ -80,11 +80,19 @@ class RunDirectory:
     settings.json, screening.npz, levels/, events.jsonl while it runs; result.json, model.json, report.md at the end.
     """
 
-    def __init__(self, path: Path, lock: IO[str]) -> None:
+    def __init__(self, path: Path, lock: IO[str], identity: dict[str, Any]) -> None:
         self.path = path
+        self._identity = identity
         # Held open for the life of the run: the system lets go of it when the process ends, however it ends.
         self._lock = lock
         self._began = time.time()
+
+    def begin(self, *, overwrite: bool) -> None:
+        """Say what the run is, in the place of an earlier one where that is to go."""
+        if overwrite:
+            for entry in _content(self.path):
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        write_json(self.path / "settings.json", self._identity)
 
     def close(self) -> None:
         self._lock.close()
@@ -140,7 +148,7 @@ class RunDirectory:
 
     def part(self, name: str) -> RunDirectory:
         _make(self.path / name)
-        return RunDirectory(self.path / name, self._lock)
+        return RunDirectory(self.path / name, self._lock, self._identity)
 
     def log(self, event: Event) -> None:
         """Listener: append the event, with the seconds since this process began the run."""
@@ -161,10 +169,21 @@ LOCK = ".lock"
 
 
 def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: bool, overwrite: bool) -> RunDirectory:
-    """Begin a run in `path`, or go on with the same one.
+    """Begin a run in `path`, or go on with the same one."""
+    directory = claim_run(path, identity, resume=resume, overwrite=overwrite)
+    try:
+        directory.begin(overwrite=overwrite)
+    except BaseException:
+        directory.close()
+        raise
+    return directory
+
+
+def claim_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: bool, overwrite: bool) -> RunDirectory:
+    """The directory of a run, which no other process can have meanwhile; nothing in it is changed until it begins.
 
     `identity` is what makes two runs the same: data, task, settings. A directory that holds something else is refused,
-    and `overwrite` replaces a run that nobody is running, never another folder.
+    and `overwrite` is for a run that nobody is running, never for another folder.
     """
     folder = Path(path)
     # pathlib turns the // of a URL into /.
@@ -174,9 +193,10 @@ def open_run(path: str | os.PathLike[str], identity: dict[str, Any], *, resume: 
         way_out = "it is not a run: choose another" if not _is_run(folder) else "use --resume to go on, or --overwrite"
         raise RunDirectoryError(f"{folder} is not empty; {way_out}")
     folder.mkdir(parents=True, exist_ok=True)
-    directory = RunDirectory(folder, _locked(folder))
+    directory = RunDirectory(folder, _locked(folder), {"format": FORMAT, **identity})
     try:
-        _begin(folder, {"format": FORMAT, **identity}, overwrite)
+        if _content(folder) and not overwrite:
+            _require_same(folder, {"format": FORMAT, **identity})
     except BaseException:
         directory.close()
         raise
@@ -191,16 +211,6 @@ def _make(folder: Path) -> None:
 def digest(y: NDArray[Any]) -> str:
     """An array in a few characters, for the identity of a run."""
     return hashlib.sha256(np.ascontiguousarray(y).tobytes()).hexdigest()[:16]
-
-
-def _begin(folder: Path, identity: dict[str, Any], overwrite: bool) -> None:
-    """Called with the lock held: nobody else is at work here."""
-    if overwrite:
-        for entry in _content(folder):
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    if _content(folder):
-        _require_same(folder, identity)
-    write_json(folder / "settings.json", identity)
 
 
 def _content(folder: Path) -> list[Path]:

@@ -63,7 +63,7 @@ def test_interrupted_runs_resume_to_the_same_result(shell, number, phase, code):
 def test_interrupted_while_the_cluster_starts(shell, number, moment):
     shell.ok("simulate", "linear", "v.json", *SHAPE)
     process = shell.start(*FIT)
-    wait_until(lambda: (shell.folder / "run" / "settings.json").exists())
+    wait_until(lambda: (shell.folder / "run" / ".lock").exists())
     time.sleep(moment)
     children = psutil.Process(process.pid).children(recursive=True)
     os.killpg(process.pid, number) if number == signal.SIGINT else os.kill(process.pid, number)

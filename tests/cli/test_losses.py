@@ -39,6 +39,19 @@ def test_a_coordinator_is_killed_and_the_next_goes_on_on_the_same_cluster(shell)
     assert resumed["traffic"]["bytes_read"] < straight["traffic"]["bytes_read"]
 
 
+@pytest.mark.parametrize("option", ["--overwrite", "--resume"])
+def test_a_cluster_that_is_not_there_costs_no_earlier_run(shell, option):
+    shell.ok("simulate", "linear", "s.zarr", "--n", 100, "--p", 500, "--k", 3)
+    asked = ("fit", "s.zarr", "-k", 3, "--out", "run")
+    before = shell.json(*asked, "--workers", 0)
+    if option == "--resume":
+        (shell.folder / "run" / "result.json").unlink()
+    error = shell.refused(*asked, "--cluster", "tcp://127.0.0.1:1", option)
+    assert "127.0.0.1:1" in error
+    assert (shell.folder / "run" / "screening.npz").exists()
+    assert found(shell.json(*asked, "--workers", 0, "--resume")) == found(before)
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A real file system of 1 MB."""
