@@ -13,16 +13,17 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+import numpy as np
 from distributed import Client
 
 from backbone_dask.launch.local import local_cluster
 from backbone_dask.problems.fitting import fit_sparse, prepare
 from backbone_dask.problems.questions import inquire
 from backbone_dask.problems.screening import screen_store
-from backbone_dask.runtime.budget import TASKS_PER_WORKER, cut_screen, plan
+from backbone_dask.runtime.budget import TASKS_PER_WORKER, Budget, cut_screen, plan
 from backbone_dask.runtime.executor import DaskExecutor
 from backbone_dask.runtime.placement import in_turns, place
 from backbone_dask.store import VirtualStore
@@ -76,36 +77,84 @@ def screened(n_features: int, n_workers: int, costs: Costs) -> Cluster:
     return cluster
 
 
+@dataclass(slots=True)
+class Levels:
+    """A subproblem gets what its worker lacks, pieces of partitions or partitions that stay there, and then runs."""
+
+    cluster: Cluster
+    costs: Costs
+    budget: Budget
+    waiting: deque[int]
+    lacking: dict[int, int] = field(default_factory=dict)
+    """For a worker that partitions are on their way to: how many are missing."""
+    queued: dict[int, int] = field(default_factory=dict)
+    """Subproblems that wait for them."""
+
+    def begin(self) -> None:
+        if self.waiting:
+            home = self.waiting.popleft() % self.cluster.n_workers
+            self._share(home) if self.budget.everywhere else self._pieces(home)
+
+    def _share(self, home: int) -> None:
+        if home not in self.lacking:
+            others = self._others(home)
+            self.lacking[home], self.queued[home] = len(others), 0
+            for at in others:
+                self.cluster.send(at % self.cluster.n_workers, home, 2 * self._piece_bytes, partial(self._came, home))
+        if self.lacking[home]:
+            self.queued[home] += 1
+        else:
+            self._solve(home)
+
+    def _came(self, home: int, now: float) -> None:
+        self.lacking[home] -= 1
+        if not self.lacking[home]:
+            for _ in range(self.queued[home]):
+                self._solve(home)
+
+    def _pieces(self, home: int) -> None:
+        others = self._others(home)
+        left = [len(others)]
+
+        def here(now: float) -> None:
+            left[0] -= 1
+            if left[0] <= 0:
+                self._solve(home)
+
+        for at in others:
+            taken = partial(self._taken, home, here)
+            seconds = self._piece_bytes * self.costs.piece_byte
+            self.cluster.submit(at % self.cluster.n_workers, seconds, taken, priority=1)
+        if not others:
+            self._solve(home)
+
+    def _taken(self, home: int, here: Callable[[float], None], now: float, worker: int) -> None:
+        self.cluster.send(worker, home, self._piece_bytes, here)
+
+    def _solve(self, home: int) -> None:
+        """Gathering its columns is part of a subproblem."""
+        gathering = self.budget.n_partitions * self._piece_bytes * self.costs.piece_byte
+        self.cluster.submit(home, self.costs.subproblem + gathering, lambda now, worker: self.begin())
+
+    def _others(self, home: int) -> list[int]:
+        return [at for at in range(self.budget.n_partitions) if at % self.cluster.n_workers != home]
+
+    @property
+    def _piece_bytes(self) -> float:
+        """A subproblem takes half of every partition."""
+        return KEEP // 2 * self.budget.column_bytes / self.budget.n_partitions
+
+
 def levelled(n_subproblems: int, n_workers: int, costs: Costs) -> Cluster:
-    """A subproblem takes a piece of every partition, those of other workers over the network, and then runs."""
     store = VirtualStore(FITTED)
     settings = replace(SETTINGS, n_subproblems=n_subproblems).resolve(
         n_samples=store.n_samples, n_features=store.n_features, total=float(store.n_samples)
     )
-    n_partitions = plan(store, settings, n_workers=n_workers, subproblem_features=KEEP // 2).n_partitions
-    piece = KEEP // 2 * store.n_samples * 4 / n_partitions
-    waiting = deque(range(n_subproblems))
-    cluster = Cluster(n_workers, costs.task, NETWORK)
-
-    def begin() -> None:
-        if not waiting:
-            return
-        home, left = waiting.popleft() % n_workers, [n_partitions]
-
-        def here(now: float) -> None:
-            left[0] -= 1
-            if not left[0]:
-                cluster.submit(home, costs.subproblem, lambda now, worker: begin())
-
-        def taken(now: float, worker: int) -> None:
-            cluster.send(worker, home, piece, here)
-
-        for partition in range(n_partitions):
-            cluster.submit(partition % n_workers, piece * costs.piece_byte, taken, priority=1)
-
+    budget = plan(store, settings, n_workers=n_workers, subproblem_features=KEEP // 2, available=WORKER_BYTES)
+    levels = Levels(Cluster(n_workers, costs.task, NETWORK), costs, budget, deque(range(n_subproblems)))
     for _ in range(TASKS_PER_WORKER * n_workers):
-        begin()
-    return cluster
+        levels.begin()
+    return levels.cluster
 
 
 def measured(client: Client) -> Costs:
@@ -119,16 +168,24 @@ def measured(client: Client) -> Costs:
         taken = time.perf_counter() - began
         levels = fit_sparse(ready, fit).finding.seconds["levels"]
     mean = {name: total / fit.ledger.tasks[name] for name, total in fit.ledger.seconds.items()}
-    n_bytes = fit.ledger.tasks["solve_subproblem"] * KEEP // 2 * FITTED.n_samples * 4
+    gathered = gather_seconds()
     return Costs(
         column=screen.ledger.seconds["screen_span"] / SCREENED.n_features,
         merge=screen.ledger.seconds["merge_rankings"] / screen.ledger.tasks["merge_rankings"],
-        piece_byte=fit.ledger.seconds["take"] / n_bytes,
-        subproblem=mean["solve_subproblem"],
+        piece_byte=gathered / (KEEP // 2 * FITTED.n_samples * 4),
+        subproblem=mean["solve_subproblem"] - gathered,
         task=task_seconds(client),
         screen=taken,
         levels=levels,
     )
+
+
+def gather_seconds() -> float:
+    """Taking the columns of a subproblem out of a table in memory."""
+    table, ids = np.ones((KEEP, FITTED.n_samples), np.float32), np.arange(0, KEEP, 2)
+    began = time.perf_counter()
+    table[ids]
+    return time.perf_counter() - began
 
 
 def task_seconds(client: Client) -> float:
