@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from distributed import Client
 from distributed.security import Security
 
 from backbone_dask.errors import ClusterError, InvalidSettingError
-from backbone_dask.launch.config import require_known
+from backbone_dask.launch.config import require_known, seconds_of
 from backbone_dask.launch.reaching import host_and_port, innermost, require_scheduler
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def launch(request: Request) -> Iterator[Client]:
     """A Client of the scheduler; leaving the block leaves the cluster running."""
     require_known(request.options, {*CERTIFICATES, "timeout"}, "running")
     host_and_port(request.kind)
-    seconds = _timeout(request.options)
+    seconds = seconds_of(request.options)
     security = _security(request)
     context = security.get_connection_args("client")["ssl_context"] if security else None
     require_scheduler(request.kind, context, seconds or SECONDS_FOR_SCHEDULER)
@@ -43,15 +42,6 @@ def _client(address: str, security: Security | None) -> Client:
         return Client(address, security=security, timeout=SECONDS_FOR_RETURN)
     except OSError as cause:
         raise ClusterError(f"no scheduler answers at {address} ({innermost(cause)})") from cause
-
-
-def _timeout(options: Mapping[str, Any]) -> float | None:
-    seconds = options.get("timeout")
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
-        raise InvalidSettingError(f"timeout: {seconds!r} is no number of seconds above 0")
-    return float(seconds)
 
 
 def _security(request: Request) -> Security | None:

@@ -22,6 +22,7 @@ from backbone_dask.launch.blame import LOSSES, Blame
 from backbone_dask.launch.certificates import certificates_in_files
 from backbone_dask.launch.jobs import Order, order
 from backbone_dask.launch.keeper import Keeper
+from backbone_dask.launch.listening import require_free
 from backbone_dask.launch.local import interrupts_wait
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def launch(request: Request) -> Iterator[Client]:
         request.kind, request.workers, request.options, known_options(cluster_class), _dask_defaults(request.kind)
     )
     _require_commands(request.kind, cluster_class)
+    if "host" in asked.keywords["scheduler_options"]:
+        require_free(str(asked.keywords["scheduler_options"]["host"]), 0)
     with dask.config.set(SETTINGS), _cancelled_at_the_end() as stack:
         with interrupts_wait():
             security = stack.enter_context(certificates_in_files(asked.shared)) if request.tls else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +35,16 @@ def _parsed(path: Path) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError) as cause:
         words = " ".join(str(cause).split())
         raise InvalidSettingError(f"{path} is no YAML: {words}") from cause
+
+
+def seconds_of(options: Mapping[str, Any]) -> float | None:
+    """The option `timeout`, if it is given."""
+    seconds = options.get("timeout")
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise InvalidSettingError(f"timeout: {seconds!r} is no number of seconds above 0")
+    return float(seconds)
 
 
 def require_known(options: Mapping[str, Any], known: set[str], kind: str) -> None:

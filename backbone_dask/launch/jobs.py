@@ -86,13 +86,16 @@ def _network(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
 def _script(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
     given = list(told.get("worker_extra_args", ()))
     pages = [] if "--dashboard-address" in given else ["--dashboard-address", WEB_PAGES]
+    logs = Path(told.get("log_directory", LOGS)).absolute()
+    if logs.exists() and not logs.is_dir():
+        raise InvalidSettingError(f"log_directory: {logs} is no folder; name another for the logs of the jobs")
     lifetime = lifetime_arguments(walltime_seconds(told.get("walltime"), kind), given)
     settings = [f"export {name}={value}" for name, value in ENVIRONMENT.items()]
     return {
         "python": told.get("python", sys.executable),
         "job_script_prologue": [*settings, *told.get("job_script_prologue", ())],
         "worker_extra_args": [*given, *pages, *lifetime],
-        "log_directory": str(Path(told.get("log_directory", LOGS)).absolute()),
+        "log_directory": str(logs),
         "shared_temp_directory": told.get("shared_temp_directory", os.getcwd()),
     }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from distributed import Client
 
 from backbone_dask.errors import ClusterError, InvalidSettingError, MissingExtraError
+from backbone_dask.launch.config import seconds_of
 from backbone_dask.launch.event_loop import EventLoop, event_loop
 from backbone_dask.launch.kubernetes_spec import cluster_spec, require_sound
 
@@ -32,7 +33,7 @@ def launch(request: Request) -> Iterator[Client]:
     operator = _operator()
     count = request.workers or WORKERS
     spec = cluster_spec(request.options, count, operator)
-    seconds = float(request.options.get("timeout", SECONDS))
+    seconds = seconds_of(request.options) or SECONDS
     with event_loop() as loop:
         _require_api(loop)
         with (

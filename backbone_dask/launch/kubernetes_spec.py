@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backbone_dask.errors import InvalidSettingError
-from backbone_dask.launch.config import read_config, require_known
+from backbone_dask.launch.config import read_config, require_known, seconds_of
 from backbone_dask.launch.worker_settings import ENVIRONMENT
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "capabilities": {"drop"
 def require_sound(request: Request) -> None:
     options = request.options
     require_known(options, OPTIONS, "kubernetes")
+    _require_kinds(options)
+    seconds_of(options)
     if request.tls:
         raise InvalidSettingError(
             "the Dask operator gives a kubernetes cluster no certificates; leave tls out, "
@@ -35,6 +37,13 @@ def require_sound(request: Request) -> None:
         )
     if "cluster_spec" in options and (strangers := sorted(OF_THE_PODS & set(options))):
         raise InvalidSettingError(f"{strangers[0]!r} stands in the cluster_spec already; set it there alone")
+
+
+def _require_kinds(options: Mapping[str, Any]) -> None:
+    """Kubernetes would refuse them too, in words of its own."""
+    for name in ("name", "namespace", "image", "scheduler_service_type"):
+        if name in options and not (isinstance(options[name], str) and options[name]):
+            raise InvalidSettingError(f"{name}: {options[name]!r} is no text")
 
 
 def cluster_spec(options: Mapping[str, Any], count: int, operator: Any) -> dict[str, Any]:
@@ -49,7 +58,8 @@ def cluster_spec(options: Mapping[str, Any], count: int, operator: Any) -> dict[
 
 def _made_spec(options: Mapping[str, Any], operator: Any) -> dict[str, Any]:
     resources = options.get("resources", {})
-    if not isinstance(resources, Mapping) or not set(resources) <= {"limits", "requests"}:
+    named = isinstance(resources, Mapping) and set(resources) <= {"limits", "requests"}
+    if not named or not all(isinstance(amounts, Mapping) for amounts in resources.values()):
         raise InvalidSettingError("'resources' of a kubernetes cluster are two mappings: limits and requests")
     spec: dict[str, Any] = operator.make_cluster_spec(
         name=options.get("name", f"backbone-dask-{os.urandom(4).hex()}"),

@@ -36,12 +36,12 @@ def listening(host: object, dashboard: object) -> Listening:
     if not port.isdecimal() or int(port) > 65535 or ":" in name:
         raise InvalidSettingError(f"dashboard: {dashboard!r} is no HOST:PORT and no port")
     place = Listening(host, name or host, int(port))
-    _require_free(place.host, 0)
-    _require_free(place.dashboard_host, place.dashboard_port)
+    require_free(place.host, 0)
+    require_free(place.dashboard_host, place.dashboard_port)
     return place
 
 
-def _require_free(host: str, port: int) -> None:
+def require_free(host: str, port: int) -> None:
     try:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -6,6 +6,9 @@ The cut into tasks, their places and their priorities are those of the package i
 seconds a column of the screen, of a merge, of a piece and of a subproblem, and what a task costs the coordinator with
 the scheduler in it. Assumed: 10 Gbit/s of network for every worker. Rows for one worker are measured, too, as a check.
 The bottleneck is what is busy for the largest share of the time, or, where nothing is, the number of tasks.
+
+Left out: that cores of one machine share its memory (benchmarks/scale/workers.py measures that), the time that lists and
+answers travel, and what it costs an idle worker to take over another's task.
 """
 
 from __future__ import annotations
@@ -231,7 +234,7 @@ def main() -> None:
     )
     print("| phase | workers | seconds | measured | speed-up | efficiency | bottleneck |")
     print("| :--- |" + " ---: |" * 5 + " :--- |")
-    for p in (SCREENED.n_features, 10**6, 10**7, 10**8):
+    for p in (SCREENED.n_features, 10**7, 10**8):
         begun = partial(screened, p, costs=costs)
         show(f"screen, p={p:,}", begun, costs.screen if p == SCREENED.n_features else None)
     for size in (SETTINGS.n_subproblems, 64, 512):

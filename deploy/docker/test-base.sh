@@ -4,19 +4,26 @@
 #   test-base.sh BASE.tar      BASE.tar is made once; remove it for a new one
 set -euo pipefail
 tar=$1
-packages=(podman buildah runc netavark aardvark-dns debootstrap)
+# netavark runs iptables, debootstrap checks signatures with the keyring; neither is drawn in by itself.
+packages=(podman buildah runc netavark aardvark-dns iptables debootstrap debian-archive-keyring)
 export DEBIAN_FRONTEND=noninteractive
 
 installed() { dpkg-query --show --showformat='${db:Status-Status}\n' "${packages[@]}" 2>/dev/null | grep -c '^installed$'; }
 
 if [ "$(installed)" -ne "${#packages[@]}" ]; then
+    # Another script may be installing at the same time.
+    exec 9>/var/lock/backbone-dask-apt && flock 9
     apt-get update --quiet --quiet
-    apt-get install --quiet --quiet --yes --no-install-recommends "${packages[@]}"
+    apt-get install -o DPkg::Lock::Timeout=300 --quiet --quiet --yes --no-install-recommends "${packages[@]}"
 fi
 if [ -e "$tar" ]; then exit; fi
 
 . /etc/os-release
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' "Release: $VERSION_CODENAME" | head -n 1)
+if [ -z "$mirror" ]; then
+    echo "test-base.sh: apt has no source of $VERSION_CODENAME, which debootstrap could use; name it in apt's sources" >&2
+    exit 1
+fi
 mkdir -p "$(dirname "$tar")"
 work=$(mktemp -d "$tar.XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -33,9 +33,13 @@ install_missing() {
     [ -n "$missing" ] || return 0
     command -v apt-get >/dev/null || fail "Slurm is not installed, and there is no apt-get to install it with"
     export DEBIAN_FRONTEND=noninteractive
+    # Another script may be installing at the same time.
+    exec 9>/var/lock/backbone-dask-apt && flock 9
     apt-get -qq update
-    apt-get -qq install -y --no-install-recommends munge slurmctld slurmd slurm-client >"$base/log/apt.log" 2>&1 ||
+    apt-get -qq install -o DPkg::Lock::Timeout=300 -y --no-install-recommends munge slurmctld slurmd slurm-client >"$base/log/apt.log" 2>&1 ||
         fail "apt-get could not install Slurm: see $base/log/apt.log"
+    # The daemons would inherit the lock.
+    exec 9>&-
 }
 
 write_configuration() {
@@ -96,9 +100,10 @@ start_daemons() {
 }
 
 wait_for_node() {
-    local _
-    for _ in $(seq 150); do
+    local look
+    for look in $(seq 150); do
         [ "$(timeout 5 sinfo --noheader --format %t 2>/dev/null)" = idle ] && return 0
+        [ "$look" -lt 25 ] || running slurmctld || fail "slurmctld has ended: $(tail -n 1 "$base/log/slurmctld.log")"
         sleep 0.2
     done
     fail "the node is not idle after 30 seconds: see $base/log"
@@ -117,9 +122,12 @@ up() {
     make_folders
     install_missing
     write_configuration
+    # What was started goes down again if the rest does not come up.
+    trap down EXIT
     start_daemons
     wait_for_node
     try_a_job
+    trap - EXIT
     echo "Slurm is up: export SLURM_CONF=$SLURM_CONF"
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from container_cases import Engine, base_tar, checkout, private_engine, wheels
-from dask_processes import wait_until
+from dask_processes import free_port, wait_until
 
 pytestmark = [
     pytest.mark.container,
@@ -105,12 +104,6 @@ def placed(arguments: str, folder: str | Path) -> list[str]:
 
 def result(folder: Path) -> dict:
     return json.loads((folder / "run" / "result.json").read_text())
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_a_fit_on_containers_is_the_serial_one_bit_for_bit(volume: Path, serial: dict) -> None:

@@ -176,6 +176,7 @@ def test_a_walltime_that_yaml_made_a_number_is_refused(tmp_path):
         ({"n_workers": 3}, "has no option 'n_workers'"),
         ({"workers": {}}, "has no option 'workers'"),
         ({"memory": None}, "a slurm cluster needs the memory of a job, as 'memory: 8GB'"),
+        ({"log_directory": __file__}, "test_batch.py is no folder"),
         ({"interface": None}, "must know where its jobs reach this machine"),
     ],
 )

@@ -6,13 +6,13 @@ import multiprocessing
 import os
 import pickle
 import shutil
-import socket
 import time
 import urllib.request
 
 import fsspec
 import numpy as np
 import pytest
+from dask_processes import free_port
 from store_cases import contents, fill, finished, in_memory, python, schema, table, written
 
 from backbone_dask.errors import CorruptBlockError, IncompleteStoreError, StoreError
@@ -140,12 +140,6 @@ def test_home_and_working_folder(tmp_path, monkeypatch):
     draft.finalise()
     assert everything(open_store(tmp_path / "relative.zarr")) == X.tobytes()
     assert not os.listdir(tmp_path / "elsewhere")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for(url):
