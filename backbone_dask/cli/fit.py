@@ -26,7 +26,6 @@ from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
 from backbone_dask.cli.tasks import Prepared, fitted, prepared
 from backbone_dask.cli.tree_options import tree_options
-from backbone_dask.launch.clusters import require_known_cluster
 from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.tree_fitting import FittedTree
@@ -79,7 +78,6 @@ def fit(
     ready = prepared(task, source, source.target(target), options)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
     identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
-    require_known_cluster(place.cluster, place.cluster_config)
     _require_memory(ready, place)
     with claim_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if overwrite or not (out / "result.json").exists():

@@ -67,12 +67,6 @@ def cluster(
         yield client
 
 
-def require_known_cluster(kind: str, config: str | os.PathLike[str] | None) -> None:
-    """Refuse a name that no cluster has and a configuration that cannot be read, before anything is started."""
-    _launcher(kind)
-    read_config(config)
-
-
 def _launcher(kind: str) -> Launcher:
     scheme, separator, _ = kind.partition("://")
     try:

@@ -46,9 +46,6 @@ class ScreenCut:
     def groups(self, n_features: int) -> list[tuple[int, int]]:
         return _ranges(0, n_features, self.group)
 
-    def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
-        return _ranges(start, stop, self.span)
-
     def blocks(self, start: int, stop: int) -> list[FeatureBlock]:
         return [FeatureBlock(first // self.block, first, last) for first, last in _ranges(start, stop, self.block)]
 

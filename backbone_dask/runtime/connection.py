@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
+from typing import Any
 
 from distributed import Client
 from distributed.client import FutureCancelledError, FuturesCancelledError
@@ -15,6 +17,7 @@ CANCELLED = (FutureCancelledError, FuturesCancelledError)
 # The last is an answer that was on its way when the scheduler went down.
 LOST = (*CANCELLED, CommClosedError)
 PATIENCE = 600.0
+MOST_QUESTIONS = 10
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +33,18 @@ def await_scheduler(client: Client) -> None:
             "the connection to the scheduler is lost and it did not come back; what is finished is kept: start the "
             "cluster and go on with --resume"
         )
+
+
+def ask_scheduler(client: Client, question: Callable[[], Any]) -> Any:
+    """An answer of the scheduler, also if it is restarted meanwhile."""
+    for _ in range(MOST_QUESTIONS):
+        try:
+            return question()
+        except OSError:
+            # The client may take a moment to notice.
+            time.sleep(0.5)
+            await_scheduler(client)
+    return question()
 
 
 def await_workers(client: Client) -> None:

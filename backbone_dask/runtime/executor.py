@@ -18,7 +18,7 @@ from distributed.scheduler import KilledWorker
 
 from backbone_dask.errors import ClusterError, WorkerLostError
 from backbone_dask.runtime.budget import TASKS_PER_WORKER
-from backbone_dask.runtime.connection import CANCELLED, LOST, await_scheduler, await_workers
+from backbone_dask.runtime.connection import CANCELLED, LOST, ask_scheduler, await_scheduler, await_workers
 from backbone_dask.runtime.handles import Handle, Placed, resolved
 from backbone_dask.runtime.ledger import Entry, Ledger, entered, name_of
 from backbone_dask.runtime.memory import physical_bytes
@@ -98,7 +98,7 @@ class DaskExecutor(_Accountable):
         self._asked = -FRESH_SECONDS
         self._epoch = 0
         self._topic = f"backbone-{uuid4().hex}"
-        client.wait_for_workers(1)
+        await_workers(client)
         self._listen()
         weakref.finalize(self, _stop_listening, client, self._topic)
 
@@ -108,7 +108,8 @@ class DaskExecutor(_Accountable):
 
     @property
     def worker_bytes(self) -> int:
-        return min((int(worker["memory_limit"]) for worker in self._workers().values()), default=0)
+        """Of the smallest; a worker without a limit counts as one that has all of this machine."""
+        return min(int(worker["memory_limit"]) or physical_bytes() for worker in self._some_workers().values())
 
     def seats(self) -> tuple[Seat, ...]:
         """The workers by name, so that the same workers always come in the same order."""
@@ -205,15 +206,18 @@ class DaskExecutor(_Accountable):
         ledger = self.ledger
         self._client.subscribe_topic(self._topic, lambda event: ledger.add(entry_of(event[1])))
 
+    def _some_workers(self) -> dict[str, Any]:
+        """Those that are there, or the first that comes."""
+        if not self._workers():
+            await_workers(self._client)
+            self._asked = -FRESH_SECONDS
+        return self._workers()
+
     def _workers(self) -> dict[str, Any]:
         """Those that are there, as of a second ago. A worker that was restarted has the same name, not the address."""
         if time.monotonic() < self._asked + FRESH_SECONDS:
             return self._known
-        try:
-            found = self._client.scheduler_info(n_workers=-1)["workers"]
-        except OSError:
-            await_scheduler(self._client)
-            found = self._client.scheduler_info(n_workers=-1)["workers"]
+        found = ask_scheduler(self._client, lambda: self._client.scheduler_info(n_workers=-1)["workers"])
         self._known, self._asked = dict(found), time.monotonic()
         self._addresses = {str(worker["name"]): address for address, worker in found.items()}
         return self._known

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -60,6 +61,14 @@ class Placement:
     def home(self, feature: int) -> str:
         return self.homes[feature // self.unit]
 
+    def runs(self, start: int, stop: int, longest: int) -> list[tuple[int, int]]:
+        """The features [start, stop), cut where the worker changes and after `longest`; `start` is that of a unit."""
+        edges = [start]
+        for at in range(start + self.unit, stop, self.unit):
+            if self.home(at) != self.home(edges[-1]) or at - edges[-1] >= longest:
+                edges.append(at)
+        return list(pairwise([*edges, stop]))
+
     def wishes(self, ids: CandidateIds) -> dict[str, float]:
         """How many of these features lie with each worker."""
         units, counts = np.unique(ids // self.unit, return_counts=True)
@@ -70,10 +79,8 @@ def place(n_features: int, unit: int, seats: Sequence[Seat], locality: Sequence[
     """Every unit of a table on a worker: balanced, on the host where it is said to lie, else beside its neighbours."""
     starts = range(0, n_features, unit)
     sizes = [min(unit, n_features - start) for start in starts]
-    wishes = [
-        _local(start, start + size, seats, locality) or {home: _FAINT}
-        for start, size, home in zip(starts, sizes, in_runs(sizes, seats), strict=True)
-    ]
+    near = _local(n_features, unit, seats, locality)
+    wishes = [near.get(at) or {home: _FAINT} for at, home in enumerate(in_runs(sizes, seats))]
     return Placement(tuple(seats), unit, assign(sizes, wishes, seats))
 
 
@@ -88,10 +95,15 @@ def in_runs(sizes: Sequence[float], seats: Sequence[Seat]) -> list[str]:
     return [seats[at].name for at in np.searchsorted(shares[:-1], middles, side="right")]
 
 
-def _local(start: int, stop: int, seats: Sequence[Seat], locality: Sequence[Shard]) -> Wishes:
-    overlaps = ((shard.host, min(stop, shard.stop) - max(start, shard.start)) for shard in locality)
-    near = [(host, float(overlap)) for host, overlap in overlaps if overlap > 0]
-    return _added((seat.name, overlap) for host, overlap in near for seat in seats if seat.answers_to(host))
+def _local(n_features: int, unit: int, seats: Sequence[Seat], locality: Sequence[Shard]) -> dict[int, Wishes]:
+    """For units of shards whose host has workers: how many of its features lie with each of them."""
+    there = {shard.host: [seat.name for seat in seats if seat.answers_to(shard.host)] for shard in locality}
+    parts: dict[int, list[tuple[str, float]]] = {}
+    for shard in locality:
+        for at in range(shard.start // unit, -(-min(shard.stop, n_features) // unit)):
+            overlap = min((at + 1) * unit, shard.stop) - max(at * unit, shard.start)
+            parts.setdefault(at, []).extend((name, float(overlap)) for name in there[shard.host])
+    return {at: _added(near) for at, near in parts.items()}
 
 
 def _added(parts: Iterable[tuple[str, float]]) -> dict[str, float]:

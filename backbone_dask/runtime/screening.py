@@ -59,7 +59,9 @@ class Screener:
         self, cut: ScreenCut, group: tuple[int, int], panel: Any, keep: int, sink: UtilitySink | None
     ) -> Sequence[Any]:
         """Handles on lists that together hold the best of a group; what is merged to get there stays on the workers."""
-        level = [self._scored(cut, span, panel, keep, sink) for span in cut.spans(*group)]
+        level = [
+            self._scored(cut, span, panel, keep, sink) for span in self.site.placement.runs(*group, longest=cut.span)
+        ]
         while len(level) > FAN_IN:
             parts = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
             level = [self.site.executor.submit(merge_rankings, part, keep) for part in parts]

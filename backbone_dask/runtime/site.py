@@ -47,9 +47,11 @@ class Site:
 
 def settle(table: Table, executor: Executor, *, needed_bytes: int = 0) -> Site:
     """Assign the blocks of a table to the workers; one that keeps them leaves `needed_bytes` for everything else."""
-    unit = cut_screen(table, 1, executor.worker_bytes).unit
-    placement = place(table.n_features, unit, _seats(executor, table.locality), table.locality)
-    return Site(executor, _read(table, executor, needed_bytes), placement)
+    cut = cut_screen(table, 1, executor.worker_bytes)
+    placement = place(table.n_features, cut.unit, _seats(executor, table.locality), table.locality)
+    # Blocks of another length would overlap with those that are kept.
+    identity = f"{table.identity} in blocks of {cut.block}"
+    return Site(executor, _read(table, identity, executor, needed_bytes), placement)
 
 
 def _seats(executor: Executor, locality: tuple[Shard, ...]) -> tuple[Seat, ...]:
@@ -60,11 +62,11 @@ def _seats(executor: Executor, locality: tuple[Shard, ...]) -> tuple[Seat, ...]:
     return tuple(replace(seat, hosts=seat.hosts | {hosts.get(seat.name, seat.name)}) for seat in seats)
 
 
-def _read(table: Table, executor: Executor, needed_bytes: int) -> FeatureSource:
+def _read(table: Table, identity: str, executor: Executor, needed_bytes: int) -> FeatureSource:
     """What tasks read is counted, and kept in the memory of the workers if that is asked for."""
     source = MeteredSource(table)
     lives_here = table.portion(np.zeros(1, np.int64)) is not table
     if lives_here or not executor.keeps_blocks:
         return source
     capacity = int(CACHE_SHARE * executor.worker_bytes) - needed_bytes
-    return CachedSource(source, table.identity, max(0, capacity))
+    return CachedSource(source, identity, max(0, capacity))

@@ -7,8 +7,8 @@ seconds a column of the screen, of a merge, of a piece and of a subproblem, and 
 the scheduler in it. Assumed: 10 Gbit/s of network for every worker. Rows for one worker are measured, too, as a check.
 The bottleneck is what is busy for the largest share of the time, or, where nothing is, the number of tasks.
 
-Left out: that cores of one machine share its memory (benchmarks/scale/workers.py measures that), the time that lists and
-answers travel, and what it costs an idle worker to take over another's task.
+Left out: that cores of one machine share its memory (benchmarks/scale/workers.py measures that), the time that lists
+and answers travel, and what it costs an idle worker to take over another's task.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def screened(n_features: int, n_workers: int, costs: Costs) -> Cluster:
     def begin() -> None:
         if not waiting:
             return
-        spans = cut.spans(*waiting.popleft())
+        spans = placement.runs(*waiting.popleft(), longest=cut.span)
         left = [len(spans)]
 
         def scored(now: float, worker: int) -> None:

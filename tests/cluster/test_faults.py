@@ -113,7 +113,9 @@ def test_a_worker_out_of_memory_ends_the_run_with_the_plan_and_advice(monkeypatc
     quiet = {"distributed.worker.memory.pause": False, "distributed.worker.memory.spill": False}
     with (
         dask.config.set({**quiet, "distributed.worker.memory.target": False}),
-        LocalCluster(1, threads_per_worker=1, memory_limit=limit, dashboard_address=None, silence_logs=50) as small,
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, memory_limit=limit, dashboard_address=None, silence_logs=50
+        ) as small,
         Client(small) as client,
         pytest.raises(WorkerLostError) as caught,
     ):

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from distributed import Client, LocalCluster
 
 from backbone_dask import BackboneRegressor, screen
 from backbone_dask.cli.main import cli
@@ -174,6 +175,28 @@ def test_blocks_are_read_where_they_are_said_to_lie(client, names):
     assert settle(store, executor).placement.homes == (names[0],) * half + (names[1],) * half
     traffic = fit(store, executor).traffic
     assert traffic["tasks_at_home"] >= 0.9 * traffic["tasks_placed"]
+
+
+def test_hosts_that_alternate_are_still_read_where_they_lie(client, monkeypatch):
+    """Units are shorter than tasks here: a task ends where the next unit lies elsewhere."""
+    monkeypatch.setattr(budget, "UNIT_BYTES", 64 * WIDTH)
+    store = VirtualStore(RECIPE)
+    store.locality = shards({f"{at}": [[j, j + 64] for j in range(64 * at, P, 128)] for at in range(2)}, P)
+    executor = DaskExecutor(client)
+    traffic = fit(store, executor).traffic
+    assert executor.ledger.tasks["screen_span"] == P // 64
+    assert traffic["tasks_at_home"] >= 0.9 * traffic["tasks_placed"]
+
+
+def test_workers_without_a_limit_of_memory(store):
+    """Dask says 0 for no limit; that is not no memory."""
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=None, dashboard_address=None) as free,
+        Client(free) as client,
+    ):
+        executor = DaskExecutor(client, keeps_blocks=True)
+        assert executor.worker_bytes > 1 << 30
+        assert fit(store, executor).traffic["bytes_from_cache"] == KEEP * WIDTH
 
 
 def test_a_host_is_known_by_its_name_and_by_its_address(client):

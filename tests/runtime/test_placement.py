@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backbone_dask.runtime.placement import assign, in_runs, in_turns, place
+from backbone_dask.runtime.placement import Placement, assign, in_runs, in_turns, place
 from backbone_dask.values import Seat, Shard
 
 SEATS = tuple(Seat(name, frozenset({f"host-{name}"})) for name in "abc")
@@ -94,6 +94,25 @@ def test_one_host_with_everything_does_not_get_everything():
 def test_the_same_names_give_the_same_placement_whatever_their_hosts():
     moved = tuple(Seat(seat.name, frozenset({"another"})) for seat in SEATS)
     assert place(10**6, 777, SEATS).homes == place(10**6, 777, moved).homes
+
+
+def test_a_span_ends_where_the_worker_changes():
+    placement = place(70, 10, SEATS[:2], [Shard(0, 10, "a"), Shard(10, 20, "b"), Shard(20, 40, "a")])
+    assert "".join(placement.homes) == "abaabbb"
+    assert placement.runs(0, 70, longest=30) == [(0, 10), (10, 20), (20, 40), (40, 70)]
+    assert placement.runs(20, 65, longest=20) == [(20, 40), (40, 60), (60, 65)]
+    assert placement.runs(0, 5, longest=30) == [(0, 5)]
+
+
+@given(st.integers(1, 400), st.integers(1, 60), st.integers(1, 90), st.data())
+def test_runs_cover_every_feature_once_with_one_worker_each(p, unit, longest, data):
+    owners = data.draw(st.lists(st.sampled_from("abc"), min_size=-(-p // unit), max_size=-(-p // unit)))
+    placement = Placement(SEATS, unit, tuple(owners))
+    runs = placement.runs(0, p, longest=longest)
+    assert [j for start, stop in runs for j in range(start, stop)] == list(range(p))
+    for start, stop in runs:
+        assert {placement.home(j) for j in range(start, stop)} == {placement.home(start)}
+        assert stop - start < longest + unit
 
 
 def test_wishes_of_ids_count_them_by_home():
