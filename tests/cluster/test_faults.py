@@ -111,6 +111,7 @@ def test_a_worker_out_of_memory_ends_the_run_with_the_plan_and_advice(monkeypatc
     settings = replace(SETTINGS, screen_size=30_000)
     limit = 500 << 20
     quiet = {"distributed.worker.memory.pause": False, "distributed.worker.memory.spill": False}
+    shape = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": limit}
     with (
         dask.config.set({**quiet, "distributed.worker.memory.target": False}),
         LocalCluster(
