@@ -40,6 +40,8 @@ def ask_scheduler(client: Client, question: Callable[[], Any]) -> Any:
     for _ in range(MOST_QUESTIONS):
         try:
             return question()
+        except TimeoutError:
+            raise
         except OSError:
             # The client may take a moment to notice.
             time.sleep(0.5)
@@ -50,7 +52,7 @@ def ask_scheduler(client: Client, question: Callable[[], Any]) -> Any:
 def await_workers(client: Client) -> None:
     """Until there is a worker."""
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        ask_scheduler(client, lambda: client.wait_for_workers(1, timeout=PATIENCE))
     except TimeoutError as cause:
         raise ClusterError(
             f"no worker came back within {PATIENCE:.0f} s; what is finished is kept: --resume"

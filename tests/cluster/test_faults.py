@@ -114,9 +114,7 @@ def test_a_worker_out_of_memory_ends_the_run_with_the_plan_and_advice(monkeypatc
     shape = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": limit}
     with (
         dask.config.set({**quiet, "distributed.worker.memory.target": False}),
-        LocalCluster(
-            n_workers=1, threads_per_worker=1, memory_limit=limit, dashboard_address=None, silence_logs=50
-        ) as small,
+        LocalCluster(**shape, dashboard_address=None, silence_logs=50) as small,
         Client(small) as client,
         pytest.raises(WorkerLostError) as caught,
     ):
