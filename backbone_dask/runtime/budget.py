@@ -14,7 +14,7 @@ UNIT_BYTES, MOST_UNITS = 64 << 20, 16_384
 SPAN_BYTES = 2 << 30
 PARTITION_BYTES = 64 << 20
 # A task costs the coordinator, with the scheduler in it, one to three milliseconds: a screen is a thousand at the most.
-MOST_SPANS = 1000
+MOST_SPANS, MOST_FOR_FEW_WORKERS = 1000, 400
 SPANS_PER_WORKER = 8
 # A small table is still cut into enough tasks for a few dozen workers; each costs as much as scoring tens of MB.
 FEWEST_SPANS = 32
@@ -56,7 +56,7 @@ def cut_screen(source: FeatureSource, keep: int, worker_bytes: int, n_workers: i
     few = -(-p // FEWEST_SPANS)
     block = max(1, min(source.block_features, worker_bytes // BLOCKS_PER_WORKER // column or 1))
     unit = _multiple(block, max(min(UNIT_BYTES // column, few), -(-p // MOST_UNITS)))
-    longest = _multiple(unit, max(min(SPAN_BYTES // column, few), -(-p // MOST_SPANS)))
+    longest = _multiple(unit, max(min(SPAN_BYTES // column, few), -(-p // MOST_FOR_FEW_WORKERS)))
     n_spans = min(SPANS_PER_WORKER * n_workers, MOST_SPANS)
     span = _multiple(unit, -(-p // n_spans) + unit - 1)
     group = _multiple(longest, max(min(GROUP_LISTS * keep, -(-p // FEWEST_GROUPS)), -(-p // MOST_GROUPS)))
