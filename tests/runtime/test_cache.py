@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,7 +58,8 @@ def test_what_does_not_fit_is_read_again_and_nothing_is_thrown_out_for_it():
 @given(st.sets(st.integers(0, P - 1), min_size=1), st.integers(0, P), st.integers(1, 9))
 def test_gathering_from_memory_and_store_together(chosen, kept, size):
     METER.drain()
-    cached = CachedSource(MeteredSource(STORE), f"{kept} {size}", kept * WIDTH)
+    # An example that comes again must not find the blocks of the first time.
+    cached = CachedSource(MeteredSource(STORE), uuid4().hex, kept * WIDTH)
     for block in blocks(size):
         cached.read(block)
     held = METER.drain()["read"] // WIDTH
