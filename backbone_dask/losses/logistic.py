@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,8 @@ _VANISHING = 1e-14
 _FAINT = 1e-10
 """Relative ridge that keeps a model definite whose columns depend on each other."""
 _MOST_ROUNDS, _MOST_HALVINGS = 100, 40
+_FARTHEST = 64.0
+"""No step changes a predictor by more: where all are far from 0 the curvature is nothing, and Newton's step endless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ def _minimise(valley: _Valley, point: Vector, precision: float, rule: StepRule) 
 
 def _descend(valley: _Valley, point: Vector, step: Step, height: float) -> tuple[Vector, Vector, float] | None:
     """Point, predictor and height after the longest step of length 1, 1/2, 1/4, ... that keeps its promise."""
-    length = 1.0
+    length = _longest(np.abs(step.direction @ valley.design).max(initial=0.0))
     for _ in range(_MOST_HALVINGS):
         after = point + length * step.direction
         u = valley.predictor(after)
@@ -206,3 +209,8 @@ def _descend(valley: _Valley, point: Vector, step: Step, height: float) -> tuple
             return after, u, there
         length /= 2
     return None
+
+
+def _longest(reach: float) -> float:
+    """The first power of 1/2 at which a step that changes predictors by up to `reach` changes none too much."""
+    return 1.0 if reach <= _FARTHEST else 2.0 ** -math.ceil(math.log2(reach / _FARTHEST))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from logistic_cases import Case, draw_case, least, literal
 from sklearn.linear_model import LogisticRegression
@@ -60,6 +60,7 @@ def test_the_optimum_is_stationary(case: Case) -> None:
 
 
 @given(cases, st.integers(0, 10))
+@example(draw_case(27055), 8)
 def test_the_start_does_not_matter(case: Case, seed: int) -> None:
     rng = np.random.default_rng(seed)
     start = 3 * rng.standard_normal(len(case.rows)), 3 * rng.standard_normal(len(case.margin.basis))
