@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from backbone_dask.algorithm.advice import recommend as recommend
+    from backbone_dask.estimators import Backbone as Backbone
     from backbone_dask.estimators import BackboneClassifier as BackboneClassifier
     from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
+    from backbone_dask.estimators import BackboneSelector as BackboneSelector
     from backbone_dask.estimators import BackboneTreeClassifier as BackboneTreeClassifier
     from backbone_dask.estimators.ingesting import ingest as ingest
     from backbone_dask.estimators.screening import screen as screen
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Backbone": "backbone_dask.estimators",
     "BackboneClassifier": "backbone_dask.estimators",
     "BackboneRegressor": "backbone_dask.estimators",
+    "BackboneSelector": "backbone_dask.estimators",
     "BackboneTreeClassifier": "backbone_dask.estimators",
     "FeatureStore": "backbone_dask.store",
     "cluster": "backbone_dask.launch.clusters",
@@ -40,8 +44,10 @@ _HOMES = {
     "write_store": "backbone_dask.store",
 }
 __all__ = [
+    "Backbone",
     "BackboneClassifier",
     "BackboneRegressor",
+    "BackboneSelector",
     "BackboneTreeClassifier",
     "FeatureStore",
     "__version__",

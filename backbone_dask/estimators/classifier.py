@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.adjustment import checked_weights
+from backbone_dask.algorithm.hierarchy import union
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.sparse import SparseEstimator
 from backbone_dask.problems.classes import weigh_classes
@@ -44,6 +45,8 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         One for two classes (of the second), else one for each class.
     support_ : array of int
         Ids of the features in any of the models, sorted.
+    backbone_ : array of int
+        Ids of the features that any of the exact solves chose from, sorted.
     coef_, intercept_ : arrays (models, features) and (models,).
     n_nonzero_, gamma_, gap_ : tuples, one entry for each model
         The size and ridge weight that were asked for or chosen, and the certified gap.
@@ -106,14 +109,15 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         self.traffic_ = added([fitted.traffic for fitted in self.fits_])
         self.gap_ = tuple(fitted.finding.outcome.gap for fitted in self.fits_)
         self.validation_curve_ = tuple(fitted.finding.grid for fitted in self.fits_)
-        self.support_ = np.unique(np.concatenate([model.ids for model in self.models_]))
+        self.support_ = union(model.ids for model in self.models_)
+        self.backbone_ = union(fitted.finding.backbone for fitted in self.fits_)
         self.intercept_ = np.array([model.intercept for model in self.models_])
         return self
 
     def decision_function(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
         """Log odds: shape (samples,) for two classes, else (samples, classes), one against the rest."""
         check_is_fitted(self)
-        store = self._table(X, reset=False)
+        store = self._table(X)
         odds = np.stack([predict_store(model, store, covariates) for model in self.models_], axis=1)
         return odds[:, 0] if len(self.models_) == 1 else odds
 

@@ -119,7 +119,7 @@ sample_fraction, backbone_max, sampling, patience, exact
         `covariates` must be given if the model was fitted to a table of them.
         """
         check_is_fitted(self)
-        return predict_store(self.model_, self._table(X, reset=False), covariates)
+        return predict_store(self.model_, self._table(X), covariates)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> float:
         """R2 of the predictions of X; a store may bring its own `y`, as in `fit`."""

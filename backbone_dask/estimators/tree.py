@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
+from backbone_dask.estimators.inputs import TableLike, TargetLike, WeightsLike
 from backbone_dask.estimators.table import TableEstimator, seed_of
 from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import tree_shares
@@ -122,12 +124,16 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The share of every class in the leaf of every sample, shape (samples, classes)."""
         check_is_fitted(self)
-        return tree_shares(self.tree_, self._table(X, reset=False))
+        return tree_shares(self.tree_, self._table(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels, shape (samples,)."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+    def score(self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> float:
+        """The share of labels that are right, by weight; a store may bring its own `y`, as in `fit`."""
+        return float(accuracy_score(self._truth(X, y), self.predict(X), sample_weight=sample_weight))
 
     def export_text(self, decimals: int = 3) -> str:
         """The tree in words, one line a node."""

@@ -166,17 +166,17 @@ def fit_sparse(
     site = settle(ready.store, executor, needed_bytes=budget.worker_bytes)
     spine = _Spine(ready, site, budget, journal or NoJournal(), listen)
     if not ready.settings.has_choice:
-        return _fitted(ready, spine(ready.task, OneFit(ready.settings.time_limit)), executor.traffic())
+        return fitted_model(ready, spine(ready.task, OneFit(ready.settings.time_limit)), executor.traffic())
     if isinstance(ready.settings.validation, str):
         by_criterion = FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features)
-        return _fitted(ready, spine(ready.task, by_criterion), executor.traffic())
+        return fitted_model(ready, spine(ready.task, by_criterion), executor.traffic())
     began = time.perf_counter()
     trainings = draw_trainings(ready.settings, ready.store.n_samples)
     curve = validation_curve(ready.store, ready.task, ready.settings, trainings, spine)
     took = {"validation": time.perf_counter() - began}
     chosen = replace(ready, settings=ready.settings.at(*_chosen(curve)))
     finding = replace(spine, ready=chosen)(chosen.task, OneFit(ready.settings.time_limit))
-    return _fitted(ready, replace(finding, grid=curve, seconds=took | finding.seconds), executor.traffic())
+    return fitted_model(ready, replace(finding, grid=curve, seconds=took | finding.seconds), executor.traffic())
 
 
 def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:
@@ -217,7 +217,8 @@ def _screen_phase(problem: Problem[SparseFit], ready: Preparation) -> ScreenPhas
     return phase if ready.groups.is_trivial else GroupedScreen(phase, ready.groups)
 
 
-def _fitted(ready: Preparation, finding: Finding, traffic: dict[str, int]) -> Fitted:
+def fitted_model(ready: Preparation, finding: Finding, traffic: dict[str, int]) -> Fitted:
+    """The model of a finding in the units of the data."""
     fit: SparseFit = finding.outcome.model
     ids: CandidateIds = finding.backbone[fit.support]
     columns = ready.store.gather(ids)

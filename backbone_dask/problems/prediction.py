@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,21 @@ from numpy.typing import NDArray
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.covariates import beside_table
-from backbone_dask.problems.model import LinearModel, Terms
+from backbone_dask.problems.model import LinearModel
 from backbone_dask.problems.tree_model import FORMAT as TREE_FORMAT
 from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds
+
+
+class Features(Protocol):
+    """Features of the table that a model was fitted to."""
+
+    @property
+    def ids(self) -> CandidateIds: ...
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
 
 
 def predict_store(model: LinearModel, store: FeatureStore, covariates: Any = None) -> NDArray[np.float64]:
@@ -23,8 +33,8 @@ def predict_store(model: LinearModel, store: FeatureStore, covariates: Any = Non
     `covariates` (samples, q) are those that the model was given beside its table.
     """
     beside = _beside(model, covariates, store.n_samples)
-    tied = model.covariates(_columns(model.covariates, store)) if model.covariates.ids.size else 0.0
-    return np.asarray(model.intercept + model.support(_columns(model.support, store)) + tied + beside @ model.beside)
+    tied = model.covariates(columns_of(model.covariates, store)) if model.covariates.ids.size else 0.0
+    return np.asarray(model.intercept + model.support(columns_of(model.support, store)) + tied + beside @ model.beside)
 
 
 def model_from_json(content: Any) -> LinearModel | TreeModel:
@@ -37,16 +47,17 @@ def tree_shares(model: TreeModel, store: FeatureStore) -> NDArray[np.float64]:
     """The share of every class for every sample of the store (samples, classes). Only columns of the tree are read."""
     if not model.ids.size:
         return np.tile(model.tree.sums[0] / model.tree.sums[0].sum(), (store.n_samples, 1))
-    return model.shares(_columns(model, store))
+    return model.shares(columns_of(model, store))
 
 
-def _columns(terms: Terms | TreeModel, store: FeatureStore) -> Columns:
+def columns_of(terms: Features, store: FeatureStore) -> Columns:
+    """Columns of the features in another table, in their order."""
     ids = store.find(list(terms.names)) if store.named else _positions(terms, store)
     order = np.argsort(ids)
     return store.gather(ids[order])[np.argsort(order)]
 
 
-def _positions(terms: Terms | TreeModel, store: FeatureStore) -> CandidateIds:
+def _positions(terms: Features, store: FeatureStore) -> CandidateIds:
     if terms.ids.size and terms.ids.max() >= store.n_features:
         raise InvalidDataError(
             f"the model uses feature {terms.ids.max()}, but {store.location} has only {store.n_features} features"

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.protocols import Panel
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.catalogue import screens
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import FoldsPanel, Question, SubsetsPanel, TargetsPanel
-from backbone_dask.values import Target
+from backbone_dask.values import Target, Utilities
 
 Folds = NDArray[np.int64]
 
@@ -40,6 +41,21 @@ def inquire(screen: str, targets: Mapping[str, Target], folds: Folds | None = No
         many = TargetsPanel(checked) if screen == "correlation" else SubsetsPanel(named.score, checked, whole)
         return Inquiry(many, questions)
     return _with_folds(screen, tuple(targets), checked, _checked_folds(folds, checked.shape[1]))
+
+
+def named_panel(name: str, y: Target, weights: NDArray[np.float64]) -> Panel:
+    """A screen by name on the samples that have a weight; "none" keeps every column that varies."""
+    if name == "none":
+        return OneQuestion(every_column, weights)
+    screen, there = screens[name], weights > 0
+    checked = np.zeros(y.size)
+    checked[there] = screen.check(y[there])
+    return SubsetsPanel(screen.score, checked[None], (there,))
+
+
+def every_column(columns: Columns, y: Target) -> Utilities:
+    """The screen that keeps every column that varies."""
+    return (columns.scale > 0).astype(np.float64)
 
 
 def _with_folds(screen: str, names: tuple[str, ...], targets: NDArray[np.float64], folds: Folds) -> Inquiry:

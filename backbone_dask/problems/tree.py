@@ -16,11 +16,9 @@ from backbone_dask.exact.trees.dp import TreeDp
 from backbone_dask.exact.trees.hyperplanes import HyperplaneSearch
 from backbone_dask.exact.trees.mio import TreeMio
 from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.problems.questions import named_panel
 from backbone_dask.problems.sparse import raw_values
-from backbone_dask.protocols import Panel, Problem
-from backbone_dask.runtime.scoring import OneQuestion
-from backbone_dask.screens.catalogue import screens
-from backbone_dask.screens.panels import SubsetsPanel
+from backbone_dask.protocols import Problem
 from backbone_dask.subproblems.cart import FitCart, used_features
 from backbone_dask.tree_settings import ResolvedTreeSettings
 from backbone_dask.trees.bins import COARSE_BITS, Ranks, spread_ranks
@@ -28,7 +26,7 @@ from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable
 from backbone_dask.trees.tree import Tree
-from backbone_dask.values import CandidateIds, Outcome, Target, Utilities
+from backbone_dask.values import CandidateIds, Outcome
 
 N_BINS = 1 << COARSE_BITS
 _COLUMNS_AT_A_TIME = 512
@@ -46,11 +44,6 @@ def ranked(columns: Columns) -> Ranks:
 def tree_values(columns: Columns) -> NDArray[np.generic]:
     """Values as a tree compares them: floats as they are, others in float64 with the mean where they are missing."""
     return columns.values if columns.values.dtype.kind == "f" else np.asarray(raw_values(columns))
-
-
-def every_column(columns: Columns, y: Target) -> Utilities:
-    """The screen that keeps every column that varies."""
-    return (columns.scale > 0).astype(np.float64)
 
 
 class TreeSolver(Protocol):
@@ -109,23 +102,13 @@ class TreeTask:
 
     def problem(self, settings: ResolvedTreeSettings) -> Problem[Tree]:
         return Problem(
-            screen=self._screen(settings.screen),
+            screen=named_panel(settings.screen, self.labels.classes.astype(np.float64), self.labels.weights),
             construct_subproblems=tree_sampler(settings),
             fit_subproblem=FitCart(settings.subproblem_depths, settings.min_buckets, N_BINS),
             extract_relevant=used_features,
             fit=FitTree(tree_solver(settings), goals(settings)[-1], settings.n_thresholds),
             prepare=ranked,
         )
-
-    def _screen(self, name: str) -> Panel:
-        """The screen on the samples that have a weight."""
-        if name == "none":
-            return OneQuestion(every_column, self.labels.weights)
-        screen, there = screens[name], self.labels.weights > 0
-        y = self.labels.classes.astype(np.float64)
-        checked = np.zeros(y.size)
-        checked[there] = screen.check(y[there])
-        return SubsetsPanel(screen.score, checked[None], (there,))
 
     def weighted(self, weights: NDArray[np.float64]) -> TreeTask:
         return replace(self, labels=self.labels.weighted(weights))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from backbone_dask.errors import InvalidDataError
+from backbone_dask.store.frames import eager_frame, is_lazy, lazy_array
 from backbone_dask.store.schema import DTYPES
 
 # Exact in fewer bytes than float64.
@@ -17,13 +18,13 @@ _NARROW = {"bool": "uint8", "float16": "float32", "int16": "float32", "uint16": 
 
 def as_table(table: Any) -> tuple[Any, list[str] | None]:
     """The samples x features table, and the names it carried."""
-    names = [str(name) for name in table.columns] if hasattr(table, "columns") else None
-    plain = _sliceable(table)
+    plain, names = _sliceable(table)
     if len(plain.shape) != 2 or 0 in plain.shape:
         raise InvalidDataError(f"a table of samples x features is needed, not an array of shape {plain.shape}")
     if np.isnan(plain.shape).any():
         raise InvalidDataError("a dask array of unknown shape cannot be used; call its compute_chunk_sizes() first")
-    return (plain.tocsc() if sparse.issparse(plain) else plain), names
+    table = plain.tocsc() if sparse.issparse(plain) else plain
+    return table, None if names is None else [str(name) for name in names]
 
 
 def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -33,8 +34,15 @@ def stored_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(dtype.name if dtype.name in DTYPES else _NARROW.get(dtype.name, "float64"))
 
 
-def _sliceable(table: Any) -> Any:
-    if sparse.issparse(table) or hasattr(table, "dask"):
+def _sliceable(table: Any) -> tuple[Any, list[Any] | None]:
+    if is_lazy(table):
+        return lazy_array(table)
+    frame = eager_frame(table)
+    return _in_memory(frame), list(frame.columns) if hasattr(frame, "columns") else None
+
+
+def _in_memory(table: Any) -> Any:
+    if sparse.issparse(table):
         return table
     if hasattr(table, "iloc"):
         return _from_pandas(table)

@@ -1,0 +1,47 @@
+"""What the estimators take for a table and for a target."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.store import FeatureStore
+
+
+class HasShape(Protocol):
+    """An array or a frame: of numpy, scipy.sparse, pandas, polars, dask or xarray."""
+
+    @property
+    def shape(self) -> Any: ...
+
+
+TableLike: TypeAlias = HasShape | Sequence[Sequence[float]] | FeatureStore | str | os.PathLike[str]
+"""Samples x features: an array or frame, lists, a FeatureStore, or the path or URL of one."""
+TargetLike: TypeAlias = HasShape | Sequence[float] | Sequence[str] | str | None
+"""One value per sample; for a store also the name of its target, or None for its only one."""
+WeightsLike: TypeAlias = HasShape | Sequence[float] | None
+"""One weight per sample, 0 or more; None is 1 for each."""
+
+
+def as_target(y: TargetLike) -> NDArray[Any]:
+    """The target as numpy has it, whatever library it came from."""
+    return np.asarray(y)
+
+
+def header(names: list[Any] | None, n_features: int) -> Any:
+    """A table of that many columns and no values, from which scikit-learn learns their names."""
+    if names is None:
+        return np.broadcast_to(np.zeros(1), (1, n_features))
+    # A table with names came from a library that needs pandas itself.
+    import pandas as pd
+
+    return pd.DataFrame(columns=names)
+
+
+def is_stored(X: TableLike) -> bool:
+    """Whether the table is a store, or the place of one."""
+    return isinstance(X, FeatureStore | str | os.PathLike)
