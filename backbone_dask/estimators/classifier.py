@@ -54,6 +54,18 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         Errors and gaps of every n_nonzero and gamma that was tried; empty where there was nothing to choose.
     fits_ : tuple of Fitted
         How each model was found: backbone, levels, bound and gap, validation curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 500))
+    >>> y = np.where(X[:, 7] - X[:, 42] > 0, "ill", "well")
+    >>> model = BackboneClassifier(n_nonzero=2).fit(X, y)
+    >>> model.support_.tolist(), model.classes_.tolist()
+    ([7, 42], ['ill', 'well'])
+    >>> model.predict_proba(X).shape, bool(model.score(X, y) > 0.95)
+    ((200, 2), True)
     """
 
     _task = "classification"

@@ -69,6 +69,20 @@ sample_fraction, backbone_max, sampling, patience, exact
         Bytes of columns read, taken from the workers' memory and moved between them; tasks placed, and run there.
     n_constant_ : int
         Constant columns: counted, never chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneRegressor
+    >>> X = np.random.default_rng(0).normal(size=(100, 1000))
+    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 10
+    >>> model = BackboneRegressor(n_nonzero=2, gamma=100.0).fit(X, y)
+    >>> model.support_.tolist(), model.coefficients_.round(2).tolist(), round(model.intercept_, 2)
+    ([7, 42], [3.0, -2.0], 10.0)
+    >>> model.termination_, bool(model.gap_ < 1e-4)
+    (<Termination.PROVEN: 'proven'>, True)
+    >>> round(model.score(X, y), 4)
+    1.0
     """
 
     _task = "regression"

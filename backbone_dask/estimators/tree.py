@@ -74,6 +74,24 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         Bytes of columns read, taken from the workers' memory and moved between them; tasks placed, and run there.
     feature_importances_ : array (features,)
         The share of each feature in the fall of the Gini impurity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneTreeClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 100)).round(1)
+    >>> y = (X[:, 7] > 0) & (X[:, 42] <= 0.5)
+    >>> tree = BackboneTreeClassifier(depth=2, min_bucket=5, complexity=0.01).fit(X, y)
+    >>> tree.support_.tolist(), tree.get_n_leaves(), tree.score(X, y)
+    ([7, 42], 3, 1.0)
+    >>> print(tree.export_text(decimals=1).rstrip())
+    if x7 <= 0.05
+    |   class False (100% of 110)
+    else (x7 > 0.05)
+    |   if x42 <= 0.6
+    |   |   class True (100% of 66)
+    |   else (x42 > 0.6)
+    |   |   class False (100% of 24)
     """
 
     def __init__(
