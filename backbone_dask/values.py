@@ -185,8 +185,21 @@ def mean_error(errors: tuple[float, ...], weights: tuple[float, ...]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class TracePoint:
+    """What a solve had found and proved, so many seconds after it began."""
+
+    seconds: float
+    objective: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome(Generic[ModelT]):
-    """The best model of an exact solve, a proven lower bound for its objective, and why it stopped."""
+    """The best model of an exact solve, a proven lower bound for its objective, and why it stopped.
+
+    `trace` is how objective and bound came closer: seconds never decrease, nor does the bound, the objective never
+    rises, and the last point is the outcome. It is empty where a solver does not record it.
+    """
 
     model: ModelT
     objective: float
@@ -194,6 +207,7 @@ class Outcome(Generic[ModelT]):
     termination: Termination
     rounds: int
     seconds: float
+    trace: tuple[TracePoint, ...] = ()
 
     @property
     def gap(self) -> float:

@@ -27,6 +27,7 @@ VOCABULARY = {
     "structure",
     "threads",
     "tree_settings",
+    "watching",
 }
 CORE = VOCABULARY | {"algorithm"}
 MATHS = {"screens", "subproblems", "exact"}

@@ -14,6 +14,7 @@ from backbone_dask.exact.everything import fit_everything
 from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, round_up
 from backbone_dask.exact.nodes import Node, Root, best_root, children, tightened
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.verdict import Answer, model_of_samples, verdict
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
@@ -40,7 +41,7 @@ def fit_branch_and_bound(
     y is taken as it is: centre it if the model has an intercept. `warm_start` holds positions in X, of any number.
     Equal inputs give equal results unless time is what ends it; `rounds` of the outcome counts nodes.
     """
-    started = time.monotonic()
+    recorder = Recorder()
     target = np.asarray(y, np.float64)
     check_regression(X, target, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
@@ -50,17 +51,17 @@ def fit_branch_and_bound(
             answer = fit_everything(X[usable], target, gamma)
         else:
             gram = Gram.of(X[usable], target)
-            answer = _solve(gram, n_nonzero, gamma, warm, gap_tolerance, started + seconds)
+            answer = _solve(gram, n_nonzero, gamma, warm, gap_tolerance, recorder.began + seconds, recorder)
         model = model_of_samples(X, target, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
-    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
+    return verdict(answer, model, gap_tolerance, recorder)
 
 
 def _solve(
-    gram: Gram, n_nonzero: int, gamma: float, warm: Positions, tolerance: float, deadline: float
+    gram: Gram, n_nonzero: int, gamma: float, warm: Positions, tolerance: float, deadline: float, recorder: Recorder
 ) -> Answer[Incumbent]:
     try:
         root = best_root(gram, n_nonzero, gamma, deadline)
-        return _Search(gram, n_nonzero, gamma, tolerance, root).run(warm, deadline)
+        return _Search(gram, n_nonzero, gamma, tolerance, root, recorder).run(warm, deadline)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
 
@@ -68,9 +69,11 @@ def _solve(
 class _Search:
     """The state of one search: the best support, the open nodes, and the least bound of the closed ones."""
 
-    def __init__(self, gram: Gram, n_nonzero: int, gamma: float, tolerance: float, root: Root) -> None:
+    def __init__(
+        self, gram: Gram, n_nonzero: int, gamma: float, tolerance: float, root: Root, recorder: Recorder
+    ) -> None:
         self.gram, self.n_nonzero, self.gamma, self.tolerance = gram, n_nonzero, gamma, tolerance
-        self.problem, self.root = root.problem, root.node
+        self.problem, self.root, self.recorder = root.problem, root.node, recorder
         self.incumbent = evaluate(gram, np.empty(0, np.int64), gamma)
         self.open: list[tuple[float, int, Node]] = []
         self.closed_bound = np.inf
@@ -88,8 +91,10 @@ class _Search:
         return max(self.root.bound, min(self.closed_bound, self.open[0][0] if self.open else np.inf))
 
     def run(self, warm: Positions, deadline: float) -> Answer[Incumbent]:
+        self._note(self.root.bound)
         self._descend(warm)
         self._descend(round_up(self.root.z, self.n_nonzero))
+        self._note(self.root.bound)
         self._settle([tightened(self.problem, self.root, self.goal)], self.goal)
         stopped = self._expand_until(deadline)
         return Answer(self.incumbent, self.bound, stopped, self.nodes)
@@ -103,6 +108,7 @@ class _Search:
                 break
             _, _, node = heapq.heappop(self.open)
             self._settle(children(self.problem, node, self.goal), self.goal)
+            self._note(self.bound)
         return Termination.ROUND_LIMIT
 
     def _settle(self, nodes: list[Node], goal: float) -> None:
@@ -129,6 +135,9 @@ class _Search:
         if rounded.tobytes() not in self.tried:
             self.tried.add(rounded.tobytes())
             self._descend(rounded)
+
+    def _note(self, bound: float) -> None:
+        self.recorder.note(self.incumbent.objective, bound)
 
     def _descend(self, support: Positions) -> None:
         found = improve(self.gram, support, self.n_nonzero, self.gamma)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +79,17 @@ class QuietHighs(Highs):
         if results.termination_condition not in _USABLE:
             raise ExactSolveError(f"HiGHS stopped on {problem}: {results.termination_condition.name}")
         return results
+
+    def watch(self, tell: Callable[[float, float], None]) -> None:
+        """`tell(objective, bound)` now and then while it solves, infinite where there is none yet."""
+
+        def logged(event: Any) -> None:
+            tell(event.data_out.mip_primal_bound, event.data_out.mip_dual_bound)
+
+        # It says nothing to anyone without output, which may go nowhere.
+        self._solver_model.setOptionValue("log_to_console", False)
+        self._solver_model.setOptionValue("output_flag", True)
+        self._solver_model.cbMipLogging.subscribe(logged)
 
     def set_instance(self, model: Any) -> None:
         # The thread may have run HiGHS before with another number of threads; the scheduler would refuse ours.

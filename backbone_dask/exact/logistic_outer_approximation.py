@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +20,7 @@ from backbone_dask.exact.logistic_model import Metric
 from backbone_dask.exact.logistic_perspective import solve_logistic_relaxation
 from backbone_dask.exact.perspective import Relaxation
 from backbone_dask.exact.search import Search
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.verdict import Answer, Limits, verdict
 from backbone_dask.losses.logistic import Margin, free_part, value
 from backbone_dask.threads import one_blas_thread
@@ -68,16 +68,16 @@ def solve_margin(
     gap_tolerance: float,
 ) -> Outcome[SparseFit]:
     """The fit of the problem that `data_of` makes of the rows of X that are not constant and of a cleaned margin."""
-    started = time.monotonic()
+    recorder = Recorder()
     check_classification(X, margin, n_nonzero, gamma)
-    limits = Limits(gap_tolerance, started + seconds)
+    limits = Limits(gap_tolerance, recorder.began + seconds)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
         data = data_of(usable, _cleaned(margin))
-        answer = _solve(data, n_nonzero, data.features_of(warm), limits)
+        answer = _solve(data, n_nonzero, data.features_of(warm), limits, recorder)
         model = _model(X, margin, gamma, usable[answer.incumbent.columns], answer.incumbent)
-    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
+    return verdict(answer, model, gap_tolerance, recorder)
 
 
 def _cleaned(margin: Margin) -> Margin:
@@ -94,10 +94,12 @@ def _model(X: Standardised, margin: Margin, gamma: float, support: Positions, fo
     return SparseFit(X.shape[0], support, weights, value(margin, u) + float(weights @ weights) / (2 * gamma))
 
 
-def _solve(data: LogisticData, n_nonzero: int, warm: Positions, limits: Limits) -> Answer[Incumbent]:
+def _solve(
+    data: LogisticData, n_nonzero: int, warm: Positions, limits: Limits, recorder: Recorder
+) -> Answer[Incumbent]:
     if data.n_features <= n_nonzero:
         return _everything(data)
-    return Search(_Logistic(data), n_nonzero, limits).run(warm)
+    return Search(_Logistic(data), n_nonzero, limits, recorder).run(warm)
 
 
 def _everything(data: LogisticData) -> Answer[Incumbent]:

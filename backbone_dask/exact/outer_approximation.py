@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +18,7 @@ from backbone_dask.exact.gram import Gram, Positions
 from backbone_dask.exact.incumbent import Incumbent, evaluate, improve, swap_neighbours
 from backbone_dask.exact.perspective import Relaxation, solve_relaxation
 from backbone_dask.exact.search import Search
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.verdict import Answer, Limits, model_of_samples, verdict
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target
@@ -39,8 +39,8 @@ def fit_outer_approximation(
     y is taken as given: for a model with an intercept it is centred. `warm_start` holds positions in X, of any number.
     Equal inputs give equal results unless time is what ends it.
     """
-    started = time.monotonic()
-    limits = Limits(gap_tolerance, started + seconds)
+    recorder = Recorder()
+    limits = Limits(gap_tolerance, recorder.began + seconds)
     y = np.asarray(y, np.float64)
     check_regression(X, y, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
@@ -49,14 +49,16 @@ def fit_outer_approximation(
         if usable.size <= n_nonzero:
             answer = fit_everything(X[usable], y, gamma)
         else:
-            answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits)
+            answer = _solve(Gram.of(X[usable], y), n_nonzero, gamma, warm, limits, recorder)
         model = model_of_samples(X, y, gamma, usable[answer.incumbent.support], answer.incumbent.weights)
-    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
+    return verdict(answer, model, gap_tolerance, recorder)
 
 
-def _solve(gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits) -> Answer[Incumbent]:
+def _solve(
+    gram: Gram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits, recorder: Recorder
+) -> Answer[Incumbent]:
     try:
-        return Search(_Squared(gram, gamma), n_nonzero, limits).run(warm)
+        return Search(_Squared(gram, gamma), n_nonzero, limits, recorder).run(warm)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
 

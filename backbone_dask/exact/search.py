@@ -14,6 +14,7 @@ from backbone_dask.exact.gram import Positions
 from backbone_dask.exact.highs import Master
 from backbone_dask.exact.incumbent import round_up
 from backbone_dask.exact.perspective import Relaxation
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.verdict import Answer, Limits
 from backbone_dask.values import Termination
 
@@ -68,8 +69,8 @@ class Search(Generic[FoundT]):
     The relaxation's cut comes first: with it the first master already knows the relaxation's bound.
     """
 
-    def __init__(self, problem: Searched[FoundT], n_nonzero: int, limits: Limits) -> None:
-        self.problem, self.n_nonzero, self.limits = problem, n_nonzero, limits
+    def __init__(self, problem: Searched[FoundT], n_nonzero: int, limits: Limits, recorder: Recorder) -> None:
+        self.problem, self.n_nonzero, self.limits, self.recorder = problem, n_nonzero, limits, recorder
         self.incumbent = problem.evaluate(np.empty(0, np.int64))
         self.whole = Face.whole(problem.n_features, n_nonzero)
         self.relaxation, self.relax = problem.relaxed(self.whole, limits.deadline)
@@ -84,6 +85,7 @@ class Search(Generic[FoundT]):
 
     def run(self, warm: Positions) -> Answer[FoundT]:
         """Search from the features `warm`, of any number, as well as from the relaxation."""
+        self._note()
         self._descend(round_up(self.relaxation.z, self.n_nonzero))
         self._descend(warm)
         ended, rounds = self.limits.reached(self.gap), 0
@@ -116,6 +118,7 @@ class Search(Generic[FoundT]):
         seconds = self.limits.deadline - time.monotonic()
         found = master.solve(seconds=seconds, mip_gap=mip_gap, start=self.incumbent.support)
         self.bound = max(self.bound, found.bound)
+        self._note()
         self._exclude(found.support)
         self._add_cut(self.problem.evaluate(found.support, self.incumbent))
         self._descend(found.support)
@@ -131,7 +134,11 @@ class Search(Generic[FoundT]):
         found = self.problem.improve(support, self.n_nonzero, self.limits.deadline)
         if found.objective < self.incumbent.objective:
             self.incumbent = found
+        self._note()
         self._add_cut(found)
+
+    def _note(self) -> None:
+        self.recorder.note(self.incumbent.objective, self.bound)
 
     def _add_neighbours(self) -> None:
         for support in self.problem.neighbours(self.incumbent, self.n_nonzero, _NEIGHBOUR_CUTS):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +19,7 @@ from backbone_dask.exact.search import Search
 from backbone_dask.exact.structured_gram import GroupedGram, GroupIncumbent
 from backbone_dask.exact.structured_incumbent import group_neighbours, improve_groups
 from backbone_dask.exact.structured_perspective import solve_group_relaxation
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.verdict import Answer, Limits, model_of_samples, verdict
 from backbone_dask.structure import Structure
 from backbone_dask.threads import one_blas_thread
@@ -43,27 +43,27 @@ def fit_structured_outer_approximation(
     weight. Equal inputs give equal results unless time is what ends it.
     """
     structure.require_columns(X.shape[0])
-    started = time.monotonic()
-    limits = Limits(gap_tolerance, started + seconds)
+    recorder = Recorder()
+    limits = Limits(gap_tolerance, recorder.began + seconds)
     y = np.asarray(y, np.float64)
     check_regression(X, y, n_nonzero, gamma)
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
         problem = GroupedGram.of(Gram.of(X[usable], y), structure.restrict(usable))
-        answer = _solve(problem, n_nonzero, gamma, problem.structure.groups_of(warm), limits)
+        answer = _solve(problem, n_nonzero, gamma, problem.structure.groups_of(warm), limits, recorder)
         columns = np.flatnonzero(answer.incumbent.weights)
         model = model_of_samples(X, y, gamma, usable[columns], answer.incumbent.weights[columns])
-    return verdict(answer, model, gap_tolerance, time.monotonic() - started)
+    return verdict(answer, model, gap_tolerance, recorder)
 
 
 def _solve(
-    problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits
+    problem: GroupedGram, n_nonzero: int, gamma: float, warm: Positions, limits: Limits, recorder: Recorder
 ) -> Answer[GroupIncumbent]:
     try:
         if problem.n_features <= n_nonzero:
             return _everything(problem, gamma, limits)
-        return Search(_Grouped(problem, gamma), n_nonzero, limits).run(warm)
+        return Search(_Grouped(problem, gamma), n_nonzero, limits, recorder).run(warm)
     except LinAlgError as cause:
         raise ExactSolveError(f"the ridge system is singular in float64 at gamma={gamma:g}") from cause
 

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from backbone_dask.exact.gram import Positions
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.losses.squared import Vector
 from backbone_dask.values import Outcome, SparseFit, Standardised, Target, Termination
 
@@ -40,10 +41,12 @@ class Answer(Generic[IncumbentT]):
     rounds: int
 
 
-def verdict(answer: Answer[IncumbentT], model: SparseFit, tolerance: float, seconds: float) -> Outcome[SparseFit]:
+def verdict(answer: Answer[IncumbentT], model: SparseFit, tolerance: float, recorder: Recorder) -> Outcome[SparseFit]:
     """The outcome, judged by the gap of the model as it is reported: no objective is negative, or below its bound."""
     bound = min(max(answer.bound, 0.0), model.objective * (1 - _CLOSEST))
-    outcome = Outcome(model, model.objective, bound, answer.termination, answer.rounds, seconds)
+    seconds = recorder.seconds
+    trace = recorder.trace(model.objective, bound, seconds)
+    outcome = Outcome(model, model.objective, bound, answer.termination, answer.rounds, seconds, trace)
     if outcome.gap <= max(tolerance, 2 * _CLOSEST):
         return replace(outcome, termination=Termination.PROVEN)
     if outcome.termination is Termination.PROVEN:

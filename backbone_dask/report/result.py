@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import asdict
 from importlib.metadata import version
@@ -16,7 +17,7 @@ from backbone_dask.report.metrics import recovery, tree_recovery
 from backbone_dask.report.summary import FORMAT
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.synthetic import TreeTruth
-from backbone_dask.values import GridPoint, TreePoint
+from backbone_dask.values import GridPoint, TracePoint, TreePoint
 
 LIBRARIES = (
     "backbone-dask",
@@ -55,6 +56,7 @@ def result_json(
         "gap": finding.outcome.gap,
         "termination": finding.outcome.termination.value,
         "rounds": finding.outcome.rounds,
+        "trace": [_moment(point) for point in finding.outcome.trace],
         "validation": [_point(point) for point in finding.grid],
         "levels": [_level(record) for record in finding.levels],
         "settings": asdict(fitted.settings),
@@ -106,6 +108,11 @@ def _tree(fitted: FittedTree) -> dict[str, Any]:
 def _covariates(model: LinearModel) -> dict[str, Any]:
     tied = dict(zip(model.covariates.names, model.covariates.coefficients.tolist(), strict=True))
     return {"features": tied, "beside": model.beside.tolist(), "names": list(model.beside_names)}
+
+
+def _moment(point: TracePoint) -> dict[str, Any]:
+    """JSON has no number for a bound that is not known yet."""
+    return {**asdict(point), "bound": point.bound if math.isfinite(point.bound) else None}
 
 
 def _point(point: GridPoint | TreePoint) -> dict[str, Any]:

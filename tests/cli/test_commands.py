@@ -35,6 +35,15 @@ def test_fit_finds_the_truth_and_keeps_everything(demo):
     np.testing.assert_allclose(result["coefficients"], truth.coefficients, atol=0.2)
 
 
+def test_the_trace_of_the_exact_solve_ends_with_its_answer(demo):
+    result = json.loads((demo.folder / "run" / "result.json").read_text())
+    assert result["trace"][0]["seconds"] >= 0
+    last = result["trace"][-1]
+    assert set(last) == {"seconds", "objective", "bound"}
+    assert (last["objective"], last["bound"]) == (result["objective"], result["bound"])
+    assert last["seconds"] <= result["seconds"]["reduced"]
+
+
 def test_objective_is_the_papers_on_scaled_columns(demo):
     """1/2 |y - Xw|^2 + 1/(2 gamma) |w|^2 with X_j'X_j = n, recomputed from the raw columns."""
     result = json.loads((demo.folder / "run" / "result.json").read_text())

@@ -83,6 +83,7 @@ def _prove(problem: Reduced, deadline: float) -> Finding:
     programme = _Programme.of(problem, deadline)
     first = programme.cheapest()
     best = problem.better(first.tree)
+    problem.recorder.note(problem.goal.objective(best), problem.floor)
     if not first.optimal:
         return Finding(best, problem.floor, Termination.TIME_LIMIT, 1)
     # Every level compares sums of what the level below compared, and bounds that were made of them.
@@ -102,6 +103,7 @@ def _without_slack(programme: _Programme, best: Tree, least: float) -> Finding:
         if not optimal:
             break
         values[n_splits] = np.inf
+        problem.recorder.note(objective(best), min(float(values.min()), objective(best)))
     return Finding(best, min(float(values.min()), objective(best)), Termination.TIME_LIMIT, rounds)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.trees.hyperplane_moves import Ground
 from backbone_dask.exact.trees.search import TreeSearch, greedy_tree
 from backbone_dask.exact.trees.thresholds import centred
@@ -42,20 +42,22 @@ class HyperplaneSearch:
         return [replace(self, search=part) for part in self.search.split(n_parts)]
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
-        began = time.monotonic()
+        recorder = Recorder()
         table = table.with_cuts(greedy_tree(table.values, labels, goal))
-        found, done = self.search.trees(table, labels, goal, deadline=began + _AXIS_SHARE * seconds)
+        soon = recorder.began + _AXIS_SHARE * seconds
+        found, done = self.search.trees(table, labels, goal, deadline=soon, recorder=recorder)
         bound = goal.floor(table.values, labels)
-        ground = Ground.of(table.values, labels, goal, self.split_features, began + seconds)
+        ground = Ground.of(table.values, labels, goal, self.split_features, recorder.began + seconds)
         best = centred(widened(table.in_units(found[0].tree), self.split_features), table.values, labels, goal)
         for turn, (_, start, _) in enumerate(found):
             if goal.objective(best) <= bound + ROUNDING or ground.late:
                 break
             rng = np.random.default_rng([self.search.seed, start, self.split_features])
             best = _better(goal, best, _descended(ground, _begun(ground, best, turn, rng), rng))
+            recorder.note(goal.objective(best), bound)
         best = centred(best, table.values, labels, goal)
         ended = Termination.ROUND_LIMIT if done and not ground.late else Termination.TIME_LIMIT
-        return tree_verdict(best, goal, bound, ended, len(self.search.starts), began)
+        return tree_verdict(best, goal, bound, ended, len(self.search.starts), recorder)
 
 
 def _begun(ground: Ground, best: Tree, turn: int, rng: np.random.Generator) -> Tree:

@@ -122,14 +122,25 @@ class _FlowModel:
 
     def solve(self, deadline: float) -> _Answer:
         solver = QuietHighs.of(self.model, OPTIONS)
+        solver.watch(self._note)
         results = solver.run(seconds=deadline - time.monotonic(), mip_gap=0.0, problem=_PROBLEM)
         bound = results.best_objective_bound
-        share = -np.inf if bound is None else (bound - self.allowance) / self.unit
+        share = -np.inf if bound is None else self._share(bound)
         heap = None
         if results.best_feasible_objective is not None:
             values = solver.get_primals(list(self.model.split.values())).values()
             heap = self._heap(np.array(list(values)))
         return _Answer(heap, share, results.termination_condition is TerminationCondition.optimal)
+
+    def _share(self, bound: float) -> float:
+        """A safe bound, in shares of the weight."""
+        return (bound - self.allowance) / self.unit
+
+    def _note(self, objective: float, bound: float) -> None:
+        problem = self.problem
+        proven = float(problem.attainable(self._share(bound)).min()) if np.isfinite(bound) else problem.floor
+        best = min(objective / self.unit, problem.goal.objective(problem.start))
+        problem.recorder.note(best, max(proven, problem.floor))
 
     def _heap(self, values: Floats) -> Ints:
         heap = np.full(2 * len(self.leaves) - 1, -1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.trees.search import TreeSearch
 from backbone_dask.exact.trees.splits import Splits
 from backbone_dask.exact.trees.verdict import closed, tree_verdict
@@ -35,6 +35,7 @@ class Reduced:
     splits: Splits
     start: Tree
     floor: float
+    recorder: Recorder = field(default_factory=Recorder)
 
     def tree(self, heap: Ints) -> Tree:
         """The tree on the codes whose node t has split `heap[t]`, or is a leaf if that is -1."""
@@ -85,16 +86,18 @@ def solve_reduced(
     seconds: float,
 ) -> Outcome[Tree]:
     """Search for a tree on the cuts, then `prove(problem, deadline)` unless there is nothing left to prove."""
-    began = time.monotonic()
+    recorder = Recorder()
+    deadline = recorder.began + seconds
     splits = Splits.of(table, labels, goal)
-    start = search.trees(table, labels, goal, deadline=began + seconds)[0][0].tree
+    start = search.trees(table, labels, goal, deadline=deadline, recorder=recorder)[0][0].tree
     floor = goal.floor(splits.right, labels.take(splits.present))
-    problem = Reduced(table, labels, goal, splits, start, floor)
+    recorder.note(goal.objective(start), floor)
+    problem = Reduced(table, labels, goal, splits, start, floor, recorder)
     found = Finding(start, floor, Termination.PROVEN, 0)
     if not closed(goal.objective(start), floor):
-        found = prove(problem, began + seconds)
+        found = prove(problem, deadline)
     tree, bound = table.in_units(found.tree), max(found.bound, floor)
-    return tree_verdict(tree, goal, bound, found.ended, found.rounds, began)
+    return tree_verdict(tree, goal, bound, found.ended, found.rounds, recorder)
 
 
 def sample_counts(labels: Labels) -> Ints | None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.exact.trees.moves import settle, sweep
 from backbone_dask.exact.trees.thresholds import centred
 from backbone_dask.exact.trees.verdict import tree_verdict
@@ -23,6 +24,8 @@ from backbone_dask.trees.tree import Tree, from_heap
 from backbone_dask.values import Outcome, Termination
 
 MOST_SWEEPS = 50
+TRIVIAL_BOUND = 0.0
+"""No tree has a lower objective: what is known of the bound until it is computed."""
 # A random start sees some of the features and some of the samples, drawn with replacement.
 _START_FEATURES = 0.25
 _START_SAMPLES = 0.5
@@ -56,18 +59,21 @@ class TreeSearch:
         return [replace(self, starts=self.starts[at::n_parts]) for at in range(n_parts)]
 
     def __call__(self, table: TreeTable, labels: Labels, goal: Goal, *, seconds: float) -> Outcome[Tree]:
-        began = time.monotonic()
+        recorder = Recorder()
         greedy = greedy_tree(table.values, labels, goal)
+        recorder.note(goal.objective(greedy), TRIVIAL_BOUND)
         table = table.with_cuts(greedy)
-        found, done = self.trees(table, labels, goal, deadline=began + seconds)
+        found, done = self.trees(table, labels, goal, deadline=recorder.began + seconds, recorder=recorder)
         searched = table.in_units(found[0].tree)
         tree = min((centred(each, table.values, labels, goal) for each in (searched, greedy)), key=goal.objective)
         ended = Termination.ROUND_LIMIT if done else Termination.TIME_LIMIT
-        return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), began)
+        return tree_verdict(tree, goal, goal.floor(table.values, labels), ended, len(self.starts), recorder)
 
-    def trees(self, table: TreeTable, labels: Labels, goal: Goal, *, deadline: float) -> tuple[list[Found], bool]:
+    def trees(
+        self, table: TreeTable, labels: Labels, goal: Goal, *, deadline: float, recorder: Recorder | None = None
+    ) -> tuple[list[Found], bool]:
         """What the starts came to, the best first and of equals the first start; and whether all came to their end."""
-        return _Search(table, labels, goal, self.width, deadline).found(self.starts, self.seed)
+        return _Search(table, labels, goal, self.width, deadline, recorder or Recorder()).found(self.starts, self.seed)
 
 
 def greedy_tree(values: NDArray[Any], labels: Labels, goal: Goal) -> Tree:
@@ -90,6 +96,7 @@ class _Search:
     goal: Goal
     width: int
     deadline: float
+    recorder: Recorder
 
     def found(self, starts: Sequence[int], seed: int) -> tuple[list[Found], bool]:
         found: list[Found] = []
@@ -100,6 +107,7 @@ class _Search:
                 break
             tree, settled = self._from(start, np.random.default_rng([seed, start]))
             found.append(Found(self.goal.objective(tree), start, tree))
+            self.recorder.note(found[-1].objective, TRIVIAL_BOUND)
             done = done and settled
         return sorted(found, key=lambda each: each[:2]), done
 

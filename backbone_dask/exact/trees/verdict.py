@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from backbone_dask.exact.trace import Recorder
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.tree import Tree
 from backbone_dask.values import Outcome, Termination
@@ -17,12 +16,15 @@ def closed(objective: float, bound: float) -> bool:
     return objective - bound <= ROUNDING
 
 
-def tree_verdict(tree: Tree, goal: Goal, bound: float, ended: Termination, rounds: int, began: float) -> Outcome[Tree]:
-    """The outcome: proven only if no tree can be better, whatever ended the search that `began` on the clock."""
+def tree_verdict(
+    tree: Tree, goal: Goal, bound: float, ended: Termination, rounds: int, recorder: Recorder
+) -> Outcome[Tree]:
+    """The outcome: proven only if no tree can be better, whatever ended the search."""
     objective = goal.objective(tree)
     proven = closed(objective, bound)
     if proven:
         ended = Termination.PROVEN
     elif ended is Termination.PROVEN:
         ended = Termination.ROUND_LIMIT
-    return Outcome(tree, objective, objective if proven else bound, ended, rounds, time.monotonic() - began)
+    bound, seconds = objective if proven else bound, recorder.seconds
+    return Outcome(tree, objective, bound, ended, rounds, seconds, recorder.trace(objective, bound, seconds))

@@ -11,8 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from backbone_dask.protocols import Fit
+from backbone_dask.testing.contracts.trace import MOST_POINTS, check_trace
 from backbone_dask.testing.planted import planted, with_constants
-from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination
+from backbone_dask.values import CandidateIds, Outcome, SparseFit, Standardised, Target, Termination, TracePoint
+from backbone_dask.watching import watched_by
 
 NOWHERE = np.empty(0, np.int64)
 SECONDS = 30.0
@@ -123,6 +125,22 @@ class ExactSolverContract:
         assert (first.objective, first.bound) == (second.objective, second.bound)
         assert (first.rounds, first.termination) == (second.rounds, second.termination)
 
+    def test_the_trace_shows_how_objective_and_bound_came_closer(self, solve: Solve) -> None:
+        outcome = solve(*self.problem(19, n_samples=60, n_features=60))
+        assert 2 <= len(outcome.trace) <= MOST_POINTS
+        first = outcome.trace[0]
+        assert first.objective - first.bound > outcome.objective - outcome.bound
+
+    def test_nobody_need_watch(self, solve: Solve) -> None:
+        X, y = self.problem(20)
+        told: list[TracePoint] = []
+        with watched_by(told.append):
+            seen = solve(X, y)
+        unseen = solve(X, y)
+        assert told
+        assert (seen.objective, seen.bound, seen.rounds) == (unseen.objective, unseen.bound, unseen.rounds)
+        np.testing.assert_array_equal(seen.model.weights, unseen.model.weights)
+
     def test_a_warm_start_on_constant_columns_is_no_error(self, solve: Solve) -> None:
         X, y = self.problem(11)
         constant = np.flatnonzero(~X.any(axis=1))
@@ -212,3 +230,4 @@ class Solve:
             assert outcome.gap <= self.gap_tolerance * (1 + 1e-6)
         else:
             assert outcome.gap > self.gap_tolerance * (1 - 1e-6), "it is proven, but does not say so"
+        check_trace(outcome)

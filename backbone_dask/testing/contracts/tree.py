@@ -10,12 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from backbone_dask.testing.contracts.trace import MOST_POINTS, check_trace
 from backbone_dask.testing.tree_cases import TreeCase, Weights, brute_force, draw_case, greedy, labels_of
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.table import TreeTable
 from backbone_dask.trees.tree import Tree
-from backbone_dask.values import Outcome, Termination
+from backbone_dask.values import Outcome, Termination, TracePoint
+from backbone_dask.watching import watched_by
 
 Solve: TypeAlias = Callable[..., Outcome[Tree]]
 SECONDS = 30.0
@@ -81,6 +83,14 @@ class TreeSolverContract:
                 np.testing.assert_array_equal(getattr(first.model, name), getattr(second.model, name))
             assert (first.objective, first.bound) == (second.objective, second.bound)
             assert (first.rounds, first.termination) == (second.rounds, second.termination)
+
+    def test_the_trace_begins_with_a_first_tree(self, solve: Solve) -> None:
+        for case in self.cases(range(70, 73)):
+            told: list[TracePoint] = []
+            with watched_by(told.append):
+                outcome = solve(case)
+            assert 2 <= len(outcome.trace) <= MOST_POINTS
+            assert len(told) >= len(outcome.trace) - 1
 
     def test_nothing_is_written_to_the_input(self, solve: Solve) -> None:
         case = self.cases(range(66, 67))[0]
@@ -182,6 +192,7 @@ def check_numbers(outcome: Outcome[Tree], case: TreeCase) -> None:
     assert outcome.rounds >= 0
     assert outcome.seconds >= 0
     assert (outcome.termination is Termination.PROVEN) == (outcome.bound == outcome.objective)
+    check_trace(outcome)
 
 
 def literal_objective(tree: Tree, table: TreeTable, labels: Labels, goal: Goal) -> float:
