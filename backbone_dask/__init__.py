@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from backbone_dask.estimators import BackboneRegressor as BackboneRegressor
     from backbone_dask.estimators import BackboneSelector as BackboneSelector
     from backbone_dask.estimators import BackboneTreeClassifier as BackboneTreeClassifier
+    from backbone_dask.estimators.ingesting import ingest as ingest
     from backbone_dask.estimators.screening import screen as screen
     from backbone_dask.launch.clusters import cluster as cluster
     from backbone_dask.report.tree_svg import tree_svg as tree_svg
@@ -29,6 +30,7 @@ _HOMES = {
     "BackboneTreeClassifier": "backbone_dask.estimators",
     "FeatureStore": "backbone_dask.store",
     "cluster": "backbone_dask.launch.clusters",
+    "ingest": "backbone_dask.estimators.ingesting",
     "open_store": "backbone_dask.store",
     "recommend": "backbone_dask.algorithm.advice",
     "screen": "backbone_dask.estimators.screening",
@@ -44,6 +46,7 @@ __all__ = [
     "FeatureStore",
     "__version__",
     "cluster",
+    "ingest",
     "open_store",
     "recommend",
     "screen",

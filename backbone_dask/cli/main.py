@@ -13,7 +13,7 @@ import click
 from backbone_dask import __version__
 from backbone_dask.errors import BackboneError
 
-COMMANDS = ("simulate", "interactions", "screen", "fit", "plan", "info", "predict")
+COMMANDS = ("simulate", "ingest", "interactions", "screen", "fit", "plan", "info", "predict")
 
 
 class _Lazy(click.Group):
@@ -51,7 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(1)
     except (KeyboardInterrupt, click.Abort) as cause:
         click.echo(
-            "interrupted; what is finished is kept: fit goes on with --resume, screen and simulate when called again",
+            "interrupted; what is finished is kept: "
+            "fit goes on with --resume, screen, simulate and ingest when called again",
             err=True,
         )
         # click wraps an interrupt in an Abort.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
 from backbone_dask.store import locate
-from backbone_dask.store.names import LOST
+from backbone_dask.store.names import LOST, encoded
 from backbone_dask.store.schema import Schema
 from backbone_dask.values import Target
 
@@ -48,6 +49,12 @@ def create_matrix(location: str, schema: Schema) -> None:
 def create_target(location: str, name: str, values: Target) -> None:
     array = _create(location, f"targets/{name}", values.shape, values.shape, "float64", float("nan"), [])
     array[:] = values
+
+
+def create_samples(location: str, ids: Sequence[str]) -> None:
+    """Ids of the samples, as names are kept."""
+    rows = encoded(ids, what="sample")
+    _create(location, "samples", rows.shape, rows.shape, "uint8", LOST, [BloscCodec(cname="zstd")])[:] = rows
 
 
 def create_vectors(location: str, n_features: int, name_width: int) -> dict[str, zarr.Array[Any]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class FeatureStore(ABC):
     locality : which features lie on which host, where that is known.
     missing : what stands for a missing value: nothing ("refuse"), or the mean of its column.
     truth : what a simulated store was made from; never read by a fit.
+    labels : names of the classes 0, 1, ... of a target, by the target's name.
+    origin : the files that it was made from and how, as plain data; what has the same origin has the same columns.
     """
 
     location: str
@@ -46,6 +49,8 @@ class FeatureStore(ABC):
     missing: MissingPolicy = "refuse"
     truth: Truth | None = None
     locality: tuple[Shard, ...] = ()
+    labels: Mapping[str, Sequence[str]] = MappingProxyType({})
+    origin: Mapping[str, Any] | None = None
 
     @property
     @abstractmethod
@@ -62,6 +67,11 @@ class FeatureStore(ABC):
     def raw(self, block: FeatureBlock) -> NDArray[Any]:
         """The values of one block before missing ones are replaced, for copying."""
         return self.read(block).values
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        """What tells the samples apart, where they have ids."""
+        return None
 
     @property
     def identity(self) -> str:

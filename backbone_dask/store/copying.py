@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from backbone_dask.protocols import Executor
 from backbone_dask.store.base import FeatureStore
 from backbone_dask.store.schema import plan_schema
-from backbone_dask.store.writer import Draft, init_store
+from backbone_dask.store.writer import About, Draft, init_store
 
 
 def write_store(
@@ -38,7 +38,8 @@ def draft_of(source: FeatureStore, location: str | os.PathLike[str], *, overwrit
     """The empty draft of a copy of `source`."""
     kind = source.dtype.name
     schema = plan_schema(source.n_features, source.n_samples, kind, missing=source.missing, named=source.named)
-    return init_store(location, schema, targets=source.targets, truth=source.truth, overwrite=overwrite)
+    about = About(source.sample_ids, source.labels, source.origin)
+    return init_store(location, schema, targets=source.targets, truth=source.truth, about=about, overwrite=overwrite)
 
 
 def copy_partition(source: FeatureStore, draft: Draft, index: int) -> None:
@@ -47,13 +48,15 @@ def copy_partition(source: FeatureStore, draft: Draft, index: int) -> None:
 
 
 def _written(source: FeatureStore, draft: Draft, executor: Executor | None) -> Iterator[int]:
-    """Every partition in its turn, once it is whole on disk."""
-    pending, indices = set(draft.pending()), range(draft.schema.n_partitions)
+    """Every partition that is looked at, in its turn, once it is whole on disk."""
+    pending = set(draft.pending())
+    # A draft of the same origin holds the same columns: what is finished need not be read again.
+    unsure = range(draft.schema.n_partitions) if source.origin is None else sorted(pending)
     if executor is None or source.portion(np.zeros(1, np.int64)) is not source:
-        yield from (_ensure(source, draft, index, index in pending) for index in indices)
+        yield from (_ensure(source, draft, index, index in pending) for index in unsure)
         return
     shared = executor.share(source)
-    items: Iterable[tuple[Any, ...]] = ((shared, draft, index, index in pending) for index in indices)
+    items: Iterable[tuple[Any, ...]] = ((shared, draft, index, index in pending) for index in unsure)
     yield from executor.map(_ensure, items)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -41,7 +41,7 @@ class InteractionStore(FeatureStore):
         self.base = base
         self.location = location or f"interactions of {base.location}"
         self.n_features, self.n_samples = n_pairs(base.n_features), base.n_samples
-        self.missing = base.missing
+        self.missing, self.labels = base.missing, base.labels
         # A worker is told the dtype: it need not read the base before it is asked for columns.
         self.dtype = np.dtype(dtype) if dtype else self._factors.values.dtype
 
@@ -67,6 +67,10 @@ class InteractionStore(FeatureStore):
     def gather(self, ids: CandidateIds) -> Columns:
         self.require_ids(ids)
         return self._columns(ids)
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        return self.base.sample_ids
 
     def portion(self, ids: CandidateIds) -> FeatureSource:
         """The store itself, unless its base lives in this process: then the columns that `ids` are made of."""

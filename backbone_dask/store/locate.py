@@ -18,6 +18,8 @@ from backbone_dask.store.remote import RemoteStore
 
 SCRATCH = ".partial"
 ASIDE = ".replaced"
+WORKSHOP = "workshop"
+"""A folder in a half-written store, for what is made on the way to it."""
 
 
 def is_url(location: str) -> bool:
@@ -94,6 +96,14 @@ def remove(location: str) -> None:
     system, path = filesystem(location)
     if system.exists(path):
         system.rm(path, recursive=True)
+
+
+def remove_all_but(location: str, name: str) -> None:
+    """Empty a folder, except for what has this name."""
+    system, path = filesystem(location)
+    for each in system.ls(path, detail=False) if system.exists(path) else ():
+        if os.path.basename(each.rstrip("/")) != name:
+            system.rm(each, recursive=True)
 
 
 def publish(scratch: str, final: str) -> None:

@@ -1,4 +1,4 @@
-"""Names of features on disk: UTF-8 bytes, shape (features, width), padded with zeros, which every zarr reader reads."""
+"""Names of features, and ids of samples, on disk: UTF-8 bytes, padded with zeros, which every zarr reader reads."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LONGEST = 1024
 LOST = 255
 
 
-def encoded(names: Sequence[str], first: int = 0) -> NDArray[np.uint8]:
+def encoded(names: Sequence[str], first: int = 0, what: str = "feature") -> NDArray[np.uint8]:
     """Names as rows of bytes; `first` is the id of the first one, for messages."""
-    raw = [_bytes(name, first + offset) for offset, name in enumerate(names)]
+    raw = [_bytes(name, f"{what} {first + offset}") for offset, name in enumerate(names)]
     width = max((len(name) for name in raw), default=0) or 1
     return np.array(raw, f"S{width}").view(np.uint8).reshape(len(raw), width)
 
@@ -29,15 +29,15 @@ def widened(rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
     return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
 
 
-def _bytes(name: str, j: int) -> bytes:
+def _bytes(name: str, whose: str) -> bytes:
     if not isinstance(name, str):
-        raise InvalidDataError(f"the name of feature {j} is {name!r}; names are strings")
+        raise InvalidDataError(f"the name of {whose} is {name!r}; names are strings")
     try:
         raw = name.encode()
     except UnicodeEncodeError as cause:
-        raise InvalidDataError(f"the name of feature {j}, {name!r}, is not valid Unicode") from cause
+        raise InvalidDataError(f"the name of {whose}, {name!r}, is not valid Unicode") from cause
     if len(raw) > LONGEST or b"\0" in raw:
         raise InvalidDataError(
-            f"the name of feature {j}, {name[:40]!r}, has {len(raw)} bytes; at most {LONGEST} fit, none of them 0"
+            f"the name of {whose}, {name[:40]!r}, has {len(raw)} bytes; at most {LONGEST} fit, none of them 0"
         )
     return raw

@@ -46,6 +46,8 @@ class ZarrStore(FeatureStore):
         self.named, self.missing = self.schema.named, require_policy(missing or self.schema.missing)
         self._asked = missing
         self.truth = truth_from_json(content["truth"]) if content["truth"] else None
+        self.labels, self.origin = content.get("labels", {}), content.get("origin")
+        self._has_samples = "samples" in content
         self._documents: dict[str, str] = content["documents"]
         self._seal = str(content["seal"])
         self._targets = LazyTargets(list(content["targets"]), self._read_target)
@@ -67,6 +69,14 @@ class ZarrStore(FeatureStore):
     def targets(self) -> Mapping[str, Target]:
         """Each is read when it is asked for, and then kept."""
         return self._targets
+
+    @property
+    def sample_ids(self) -> list[str] | None:
+        if not self._has_samples:
+            return None
+        rows = self._guarded(lambda: np.asarray(self._array("samples")[:], np.uint8), "sample ids")
+        self._require(rows[:, 0] != LOST, np.zeros(self.n_samples, np.int64), "samples")
+        return decoded(rows)
 
     def read(self, block: FeatureBlock) -> Columns:
         """The columns of one block; a byte that was changed on disk raises CorruptBlockError."""
@@ -206,7 +216,7 @@ class ZarrStore(FeatureStore):
         if present.all():
             return
         j = int(ids[np.flatnonzero(~present)[0]])
-        what = "values" if name.startswith("targets/") else f"feature {j}"
+        what = "values" if name.startswith(("targets/", "samples")) else f"feature {j}"
         raise CorruptBlockError(
             f"{where}{what} of {self.location}: the file {self._file(name, j)} is missing or has a hole; "
             "restore it or write the store again"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,7 @@ class Draft:
         with locate.disk_errors(self.scratch):
             self._write_vectors()
             self._seal()
+        locate.remove(f"{self.scratch}/{locate.WORKSHOP}")
         # Parts go last: until the store has its name, they are what a second attempt starts from.
         locate.publish(self.scratch, self.location)
         locate.remove(f"{self.location}/{parts.FOLDER}")
@@ -129,9 +130,30 @@ class Draft:
         _drop_leftovers(self.scratch)
         content = _unsealed(read_attributes(self.scratch)[ATTRIBUTE])
         targets = [f"targets/{name}" for name in content["targets"]]
-        names = ["X", *arrays.VECTORS, *targets, *(["names"] if self.schema.named else [])]
+        optional = [name for name, there in (("names", self.schema.named), ("samples", "samples" in content)) if there]
+        names = ["X", *arrays.VECTORS, *targets, *optional]
         group = zarr.open_group(locate.zarr_store(self.scratch), mode="r+", zarr_format=3)
         group.attrs[ATTRIBUTE] = sealed({**content, "documents": array_digests(self.scratch, names)})
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a store may know beside its columns and targets: who its samples are, what its classes are called, and
+    the files that it was made from."""
+
+    sample_ids: Sequence[str] | None = None
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    origin: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Only what is known: stores of earlier versions know nothing of the kind."""
+        ids = None if self.sample_ids is None else digest("\0".join(self.sample_ids).encode())
+        named = {name: list(labels) for name, labels in self.labels.items()}
+        known = {"samples": ids, "labels": named or None, "origin": self.origin}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+NOTHING = About()
 
 
 def init_store(
@@ -140,21 +162,23 @@ def init_store(
     *,
     targets: Mapping[str, Target] | None = None,
     truth: Truth | None = None,
+    about: About = NOTHING,
     overwrite: bool = False,
 ) -> Draft:
     """Begin a store, or go on with the same one where a killed writer left it.
 
-    It is the same if shape, cut, targets and truth are; a draft of another store at this location is begun anew.
+    It is the same if shape, cut, targets, truth and what is known about it are; a draft of another store at this
+    location is begun anew.
     """
     draft = Draft(locate.absolute(locate.plain(location)), schema)
     require_free(draft.location, overwrite=overwrite)
     responses = checked_targets(targets, schema.n_samples)
-    identity = _identity(schema, responses, truth)
+    identity = _identity(schema, responses, truth) | about.to_json()
     if _kept_identity(draft.scratch) != identity:
-        locate.remove(draft.scratch)
+        locate.remove_all_but(draft.scratch, locate.WORKSHOP)
         locate.require_space(draft.location, arrays.needed_bytes(schema))
         with locate.disk_errors(draft.scratch):
-            _begin(draft, responses, identity)
+            _begin(draft, responses, about.sample_ids, identity)
     return draft
 
 
@@ -176,11 +200,15 @@ def _unsealed(content: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in ("documents", "seal")}
 
 
-def _begin(draft: Draft, targets: Mapping[str, Target], identity: dict[str, Any]) -> None:
-    group = zarr.open_group(locate.zarr_store(draft.scratch), mode="w", zarr_format=3)
+def _begin(
+    draft: Draft, targets: Mapping[str, Target], sample_ids: Sequence[str] | None, identity: dict[str, Any]
+) -> None:
+    group = zarr.create_group(locate.zarr_store(draft.scratch), zarr_format=3)
     arrays.create_matrix(draft.scratch, draft.schema)
     for name, values in targets.items():
         arrays.create_target(draft.scratch, name, values)
+    if sample_ids is not None:
+        arrays.create_samples(draft.scratch, sample_ids)
     # The attributes come last: a group without them is begun anew.
     group.attrs[ATTRIBUTE] = identity
 

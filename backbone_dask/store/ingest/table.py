@@ -57,7 +57,9 @@ class Table(ABC):
     files : all that it is read from; their sizes and times tell it from another table.
     n_samples, n_features : its shape, without the columns that are no features.
     dtype : of what `read` returns, one that a store can hold.
-    missing : what is done about missing values unless people ask for something else.
+    missing : what is done about missing values unless people ask for something else; in whole numbers "mean" says
+        that their missing code stands for a missing value, and "refuse" that every value means itself.
+    excluded : which of the columns to leave out were there; None if that is not known.
     """
 
     location: str
@@ -66,6 +68,7 @@ class Table(ABC):
     n_features: int
     dtype: np.dtype[Any]
     missing: MissingPolicy = "refuse"
+    excluded: frozenset[str] | None = None
 
     @abstractmethod
     def read(self, block: FeatureBlock) -> NDArray[Any]:
@@ -74,6 +77,10 @@ class Table(ABC):
     def names(self, start: int, stop: int) -> list[str] | None:
         """Names of the features [start, stop), or None if they have none."""
         return None
+
+    def part_of(self, j: int) -> str:
+        """The file that feature j is read from, for messages."""
+        return self.location
 
     @property
     def sample_ids(self) -> Sequence[str] | None:

@@ -1,0 +1,164 @@
+"""Several tables as one: below one another where they have the same columns, beside one another otherwise."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.store.ingest.casting import cast, common_dtype
+from backbone_dask.store.ingest.naming import all_names
+from backbone_dask.store.ingest.table import Table
+from backbone_dask.store.missing import label
+from backbone_dask.values import FeatureBlock
+
+
+def combined(tables: Sequence[Table]) -> Table:
+    """One table of all; what fits neither below nor beside is refused, with the names of both files."""
+    if len(tables) == 1:
+        return tables[0]
+    first, *rest = tables
+    columns = _columns(first)
+    same = [_columns(table) == columns for table in rest]
+    if all(same):
+        return Below(tables)
+    for table, alike in zip(rest, same, strict=True):
+        if alike:
+            other = rest[same.index(False)]
+            raise InvalidDataError(
+                f"{table.location} has the columns of {first.location}, {other.location} has others; put files with "
+                "the same columns together first, then files with the same samples"
+            )
+        _require_same_samples(first, table)
+    return Beside(tables)
+
+
+class _Several(Table):
+    """What both ways to combine have in common."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self.tables = tuple(tables)
+        self.location = f"{len(tables)} files ({tables[0].location}, ...)"
+        self.files = tuple(chain.from_iterable(table.files for table in tables))
+        self.dtype = common_dtype([table.dtype for table in tables])
+        self.missing = "mean" if any(table.missing == "mean" for table in tables) else "refuse"
+        known = [table.excluded for table in tables]
+        self.excluded = None if None in known else frozenset(chain.from_iterable(each or () for each in known))
+
+    def _cast(self, table: Table, block: FeatureBlock) -> NDArray[Any]:
+        """Values of one of the tables in the dtype of all. What is missing stays so: it is judged later."""
+        coded = table.missing == "mean"
+        return cast(table.read(block), coded, self.dtype, "mean", lambda row: label(block.start + row, None))
+
+
+class Below(_Several):
+    """More samples of the same features."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        super().__init__(tables)
+        self.n_features = tables[0].n_features
+        self.n_samples = sum(table.n_samples for table in tables)
+        _require_ids_everywhere(tables)
+
+    def read(self, block: FeatureBlock) -> NDArray[Any]:
+        out = np.empty((block.size, self.n_samples), self.dtype)
+        at = 0
+        for table in self.tables:
+            out[:, at : at + table.n_samples] = self._cast(table, block)
+            at += table.n_samples
+        return out
+
+    def names(self, start: int, stop: int) -> list[str] | None:
+        return self.tables[0].names(start, stop)
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        ids = [table.sample_ids for table in self.tables]
+        return None if ids[0] is None else list(chain.from_iterable(each or () for each in ids))
+
+    @property
+    def fields(self) -> Mapping[str, NDArray[Any]]:
+        parts = [table.fields for table in self.tables]
+        everywhere = [name for name in parts[0] if all(name in part for part in parts)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in everywhere}
+
+
+class Beside(_Several):
+    """More features of the same samples."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        super().__init__(tables)
+        self.n_samples = tables[0].n_samples
+        self.n_features = sum(table.n_features for table in tables)
+        self._starts = [0, *accumulate(table.n_features for table in tables)]
+        self._named = all(table.names(0, 1) is not None for table in tables)
+
+    def read(self, block: FeatureBlock) -> NDArray[Any]:
+        parts = self._parts(block.start, block.stop)
+        read = [self._cast(table, FeatureBlock(block.index, start, stop)) for table, start, stop in parts]
+        return read[0] if len(read) == 1 else np.concatenate(read)
+
+    def names(self, start: int, stop: int) -> list[str] | None:
+        if not self._named:
+            return None
+        parts = self._parts(start, stop)
+        return list(chain.from_iterable(table.names(first, last) or () for table, first, last in parts))
+
+    def part_of(self, j: int) -> str:
+        at = bisect_right(self._starts, j) - 1
+        return self.tables[at].part_of(j - self._starts[at])
+
+    @property
+    def sample_ids(self) -> Sequence[str] | None:
+        return next((table.sample_ids for table in self.tables if table.sample_ids is not None), None)
+
+    @property
+    def fields(self) -> Mapping[str, NDArray[Any]]:
+        return {name: values for table in reversed(self.tables) for name, values in table.fields.items()}
+
+    def _parts(self, start: int, stop: int) -> list[tuple[Table, int, int]]:
+        """Which features of which tables lie in [start, stop)."""
+        cuts = zip(self.tables, self._starts, self._starts[1:], strict=False)
+        return [
+            (table, max(start, first) - first, min(stop, last) - first)
+            for table, first, last in cuts
+            if max(start, first) < min(stop, last)
+        ]
+
+
+def _columns(table: Table) -> tuple[int, str]:
+    """What tells the columns of one table from those of another."""
+    seen = hashlib.sha256()
+    for names in all_names(table):
+        seen.update("\0".join([*names, ""]).encode(errors="surrogatepass"))
+    return table.n_features, seen.hexdigest()
+
+
+def _require_same_samples(one: Table, other: Table) -> None:
+    """Refuse to put tables beside one another whose rows belong to different samples."""
+    mine, theirs = one.sample_ids, other.sample_ids
+    both = f"{one.location} and {other.location}"
+    if one.n_samples != other.n_samples:
+        raise InvalidDataError(
+            f"{both} have different columns and different samples ({one.n_samples} and {other.n_samples}); files are "
+            "put together if they have the same columns, or the same samples in the same order"
+        )
+    if mine is not None and theirs is not None and list(mine) != list(theirs):
+        at = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+        raise InvalidDataError(
+            f"{both} have different samples: row {at + 1} is {mine[at]!r} in one and {theirs[at]!r} in the other; "
+            "give files with the same samples in the same order"
+        )
+
+
+def _require_ids_everywhere(tables: Sequence[Table]) -> None:
+    has = [table.sample_ids is not None for table in tables]
+    if any(has) and not all(has):
+        with_ids, without = tables[has.index(True)].location, tables[has.index(False)].location
+        raise InvalidDataError(f"{with_ids} has sample ids, {without} has none; give all files ids, or none")

@@ -1,0 +1,197 @@
+"""From files, or a table in memory, to a store on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from backbone_dask import __version__
+from backbone_dask.errors import StoreError
+from backbone_dask.protocols import Executor
+from backbone_dask.store import locate
+from backbone_dask.store.copying import write_store
+from backbone_dask.store.documents import require_free
+from backbone_dask.store.ingest.combining import Below, Beside, combined
+from backbone_dask.store.ingest.formats import opener
+from backbone_dask.store.ingest.joining import Column, Mismatch, coded, matched, require_distinct_ids
+from backbone_dask.store.ingest.memory_table import MemoryTable
+from backbone_dask.store.ingest.naming import Renamed, require_distinct
+from backbone_dask.store.ingest.request import Request, target_file
+from backbone_dask.store.ingest.resolving import require_known, target_columns
+from backbone_dask.store.ingest.sources import common_format, expanded, stamp
+from backbone_dask.store.ingest.store import IngestedStore
+from backbone_dask.store.ingest.table import Table, Told, Workshop
+from backbone_dask.store.ingest.target_files import numbers_or_text
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What was made: the store's shape, its targets, and what was left out or taken for granted on the way."""
+
+    store: str
+    n_samples: int
+    n_features: int
+    dtype: str
+    missing: str
+    targets: tuple[str, ...]
+    labels: Mapping[str, Sequence[str]]
+    sample_ids: bool
+    dropped: int
+    unmatched: tuple[Mismatch, ...]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "unmatched": [each.to_json() for each in self.unmatched]}
+
+
+def ingest_files(
+    sources: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    request: Request,
+    *,
+    format: str | None,
+    executor: Executor,
+    told: Told,
+    given: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> Ingested:
+    """Write a store of the table in files; called again after an interruption, it goes on."""
+    place = _free(out, overwrite)
+    paths = expanded(sources)
+    _require_other(paths, place)
+    kind, scratch = common_format(paths, format), None
+    stamps = [stamp(path) for path in paths]
+    try:
+        scratch = _scratch(place, {"files": stamps, "format": kind, "wanted": asdict(request.wanted)})
+        table = combined(_opened(paths, kind, request, Workshop(scratch, executor, told)))
+        origin = {"format": kind, "version": __version__, "request": request.to_json()}
+        return _written(table, place, request, origin, given or {}, executor, told, overwrite)
+    finally:
+        _drop_empty(f"{place}{locate.SCRATCH}")
+
+
+def ingest_memory(
+    data: Any, out: str | os.PathLike[str], request: Request, *, given: Mapping[str, Any], told: Told, overwrite: bool
+) -> Ingested:
+    """Write a store of a table in memory."""
+    place = _free(out, overwrite)
+    return _written(MemoryTable(data, request.wanted), place, request, None, given, None, told, overwrite)
+
+
+def _written(
+    table: Table,
+    place: str,
+    request: Request,
+    origin: dict[str, Any] | None,
+    given: Mapping[str, Any],
+    executor: Executor | None,
+    told: Told,
+    overwrite: bool,
+) -> Ingested:
+    notes = _said(table)
+    named = table if request.names is None else Renamed(table, locate.absolute(locate.plain(request.names)))
+    require_known(request, named)
+    require_distinct(named)
+    store, mismatches = _joined(named, request, origin, given, notes)
+    write_store(
+        store,
+        place,
+        overwrite=overwrite,
+        executor=executor,
+        listen=lambda done, total: told("write", done, total, "columns"),
+    )
+    return _summary(store, place, mismatches, notes)
+
+
+def _joined(
+    table: Table, request: Request, origin: dict[str, Any] | None, given: Mapping[str, Any], notes: list[str]
+) -> tuple[IngestedStore, tuple[Mismatch, ...]]:
+    """The store with its targets, and what did not match."""
+    ids = table.sample_ids
+    if ids is not None:
+        require_distinct_ids(ids, table.location)
+    columns = target_columns(request, table, notes) | {
+        name: Column("the given target", numbers_or_text(np.asarray(values))) for name, values in given.items()
+    }
+    shown = ids if ids is not None else [f"row {row}" for row in range(1, table.n_samples + 1)]
+    kept, mismatches = matched(columns, shown, request.unmatched, table.location)
+    found = {name: coded(column.values[kept]) for name, column in columns.items()}
+    store = IngestedStore(
+        table,
+        samples=None if kept.size == table.n_samples else kept,
+        targets={name: values for name, (values, _) in found.items()},
+        labels={name: labels for name, (_, labels) in found.items() if labels},
+        dtype=request.dtype,
+        missing=request.missing,
+        origin=None if origin is None else origin | _provenance(table, request, mismatches),
+    )
+    return store, mismatches
+
+
+def _provenance(table: Table, request: Request, mismatches: Sequence[Mismatch]) -> dict[str, Any]:
+    beside = [file[0] for file in map(target_file, request.targets) if file is not None]
+    return {
+        "files": [stamp(path) for path in dict.fromkeys([*table.files, *beside])],
+        "unmatched": [each.to_json() for each in mismatches],
+    }
+
+
+def _summary(store: IngestedStore, place: str, mismatches: tuple[Mismatch, ...], notes: list[str]) -> Ingested:
+    return Ingested(
+        place,
+        store.n_samples,
+        store.n_features,
+        store.dtype.name,
+        store.missing,
+        tuple(store.targets),
+        dict(store.labels),
+        store.sample_ids is not None,
+        store.table.n_samples - store.n_samples,
+        mismatches,
+        tuple(notes),
+    )
+
+
+def _opened(paths: Sequence[str], kind: str, request: Request, workshop: Workshop) -> list[Table]:
+    """Every file as a table of its own, with a scratch folder of its own."""
+    open_table = opener(kind)
+    shops = [Workshop(f"{workshop.scratch}/{at}", workshop.executor, workshop.told) for at in range(len(paths))]
+    return [open_table((path,), request.wanted, shop) for path, shop in zip(paths, shops, strict=True)]
+
+
+def _said(table: Table) -> list[str]:
+    if not isinstance(table, Below | Beside):
+        return []
+    return [f"{len(table.tables)} files were put {type(table).__name__.lower()} one another"]
+
+
+def _free(out: str | os.PathLike[str], overwrite: bool) -> str:
+    place = locate.absolute(locate.plain(out))
+    require_free(place, overwrite=overwrite)
+    return place
+
+
+def _require_other(paths: Sequence[str], place: str) -> None:
+    for path in paths:
+        if locate.same(path, place):
+            raise StoreError(f"{place} is a source itself; give the store another name")
+
+
+def _scratch(place: str, about: dict[str, Any]) -> str:
+    """The folder for what is made from exactly these files on the way; those of others are removed."""
+    name = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+    folder = f"{place}{locate.SCRATCH}/{locate.WORKSHOP}"
+    locate.remove_all_but(folder, name)
+    return f"{folder}/{name}"
+
+
+def _drop_empty(folder: str) -> None:
+    """A refusal leaves no folder behind that has nothing in it."""
+    if not locate.is_url(folder) and os.path.isdir(folder) and not os.listdir(folder):
+        os.rmdir(folder)

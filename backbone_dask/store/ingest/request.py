@@ -1,0 +1,84 @@
+"""What people ask of an ingest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.store import locate
+from backbone_dask.store.ingest.joining import Unmatched
+from backbone_dask.store.ingest.table import Wanted
+from backbone_dask.store.schema import DTYPES, MissingPolicy, require_policy
+
+TARGET_SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How files become a store.
+
+    Attributes
+    ----------
+    targets : columns of the table, files, or FILE:COLUMN.
+    sample_id : the column that tells samples apart, in the table and in files of targets.
+    exclude : columns to leave out.
+    names : a file with a name a line.
+    missing, dtype : None is what suits the table.
+    unmatched : whether samples without a target, and targets without a sample, are refused or left out.
+    """
+
+    targets: tuple[str, ...] = ()
+    sample_id: str | None = None
+    exclude: tuple[str, ...] = ()
+    names: str | None = None
+    missing: MissingPolicy | None = None
+    dtype: str | None = None
+    unmatched: Unmatched = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.dtype is not None and self.dtype not in DTYPES:
+            raise InvalidSettingError(f"dtype is {self.dtype!r}; use auto or one of {', '.join(DTYPES)}")
+        if self.unmatched not in get_args(Unmatched):
+            raise InvalidSettingError(f"unmatched is {self.unmatched!r}; use refuse or drop")
+        if self.missing is not None:
+            require_policy(self.missing)
+
+    @property
+    def target_columns(self) -> tuple[str, ...]:
+        """Targets that are columns of the table."""
+        return tuple(each for each in self.targets if target_file(each) is None)
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(self.target_columns, self.sample_id, self.exclude, self.dtype)
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+
+def target_file(target: str) -> tuple[str, str | None] | None:
+    """The file and its column that a target names; None if it is a column of the table."""
+    path, _, column = target.rpartition(":")
+    for place, name in ((target, None), (path, column)):
+        if place and _is_file(place):
+            return locate.absolute(locate.plain(place)), name
+    for place in (target, path):
+        if place.lower().endswith(TARGET_SUFFIXES):
+            raise InvalidDataError(f"there is no file {place} for --target {target}")
+    return None
+
+
+def _is_file(place: str) -> bool:
+    if locate.is_url(place):
+        return place.lower().endswith(TARGET_SUFFIXES)
+    return os.path.isfile(os.path.expanduser(place))
+
+
+def as_tuple(value: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None) -> tuple[str, ...]:
+    """None, one or several, as several."""
+    if value is None:
+        return ()
+    return (os.fspath(value),) if isinstance(value, str | os.PathLike) else tuple(os.fspath(each) for each in value)

@@ -1,0 +1,107 @@
+"""What people name as a source: files, folders and patterns; and what tells these files from later ones."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.store import locate
+from backbone_dask.store.ingest.formats import SUFFIXES, format_of
+
+# A folder with one of these is itself an array or a group.
+_ZARR_DOCUMENTS = ("zarr.json", ".zgroup", ".zarray")
+
+
+def expanded(sources: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """Every file that is meant, absolute, those of a folder or a pattern in the order in which people count."""
+    found = [path for source in sources for path in _files(locate.plain(source))]
+    seen: set[str] = set()
+    for path in found:
+        if path in seen:
+            raise InvalidDataError(f"{path} is given twice; name it once")
+        seen.add(path)
+    return tuple(found)
+
+
+def common_format(paths: Sequence[str], name: str | None) -> str:
+    """The format of all files: the one that is said, or that their suffixes say."""
+    if name is not None:
+        return name
+    formats = [format_of(path) for path in paths]
+    for path, each in zip(paths, formats, strict=True):
+        if each != formats[0]:
+            raise InvalidDataError(
+                f"{paths[0]} is {formats[0]} and {path} is {each}; give files of one format, or say --format"
+            )
+    return formats[0]
+
+
+def stamp(path: str) -> dict[str, Any]:
+    """What tells a file, or a folder with all that is in it, from another of its name."""
+    if locate.is_url(path):
+        return {"path": path, **_remote(path)}
+    try:
+        sizes, times = zip(*((found.st_size, found.st_mtime_ns) for found in map(os.stat, _inside(path))), strict=True)
+    except OSError as cause:
+        raise InvalidDataError(f"{path} cannot be read: {cause}") from cause
+    return {"path": path, "files": len(sizes), "bytes": sum(sizes), "modified": max(times)}
+
+
+def total_bytes(paths: Sequence[str]) -> int:
+    """What the files take on disk, as far as that is known."""
+    return sum(int(stamp(path).get("bytes") or 0) for path in paths)
+
+
+def _files(source: str) -> list[str]:
+    if locate.is_url(source):
+        return [source]
+    place = locate.absolute(source)
+    if os.path.isdir(place):
+        return [place] if any(os.path.exists(f"{place}/{name}") for name in _ZARR_DOCUMENTS) else _in_folder(place)
+    if not os.path.exists(place) and glob.has_magic(source):
+        matched = sorted(map(locate.absolute, glob.glob(source)), key=_as_people_count)
+        if not matched:
+            raise InvalidDataError(f"no file matches {source}")
+        return matched
+    _require_there(place, source)
+    return [place]
+
+
+def _require_there(place: str, source: str) -> None:
+    """A path into a zarr group is no file of its own, and PLINK's files may be named without a suffix."""
+    if not os.path.exists(place) and not os.path.exists(f"{place}.bed"):
+        raise InvalidDataError(f"there is no file {source}")
+
+
+def _in_folder(folder: str) -> list[str]:
+    known = tuple(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
+    names = [name for name in os.listdir(folder) if name.lower().endswith(known) and name[0] not in "._"]
+    if not names:
+        raise InvalidDataError(f"the folder {folder} has no file of a known format ({', '.join(sorted(SUFFIXES))})")
+    return [os.path.join(folder, name) for name in sorted(names, key=_as_people_count)]
+
+
+def _as_people_count(name: str) -> list[tuple[int, str]]:
+    """chr2 comes before chr10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _inside(path: str) -> list[str]:
+    if not os.path.isdir(path):
+        return [path]
+    return [path, *(str(each) for each in Path(path).rglob("*") if each.is_file())]
+
+
+def _remote(path: str) -> dict[str, Any]:
+    system, inside = locate.filesystem(path)
+    try:
+        known = system.info(inside)
+    except OSError as cause:
+        raise InvalidDataError(f"{path} cannot be read: {cause}") from cause
+    marks = ("ETag", "etag", "LastModified", "last_modified", "mtime", "created")
+    return {"bytes": known.get("size"), "modified": [str(known[mark]) for mark in marks if mark in known]}
