@@ -1,0 +1,136 @@
+"""VCF and BCF: converted to VCF Zarr by bio2zarr, part by part on the workers, then read as that."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from backbone_dask.errors import BackboneError, InvalidDataError, MissingExtraError
+from backbone_dask.store import locate
+from backbone_dask.store.ingest.table import Wanted, Workshop
+from backbone_dask.store.ingest.vcfzarr import CALLS, DOSAGES, VcfZarrTable
+from backbone_dask.store.schema import CHUNK_BYTES
+
+PARTS_PER_WORKER = 4
+INDICES = (".tbi", ".csi")
+_FIELDS = {
+    *("variant_contig", "variant_position", "variant_id", "variant_id_mask", "variant_allele", "variant_length"),
+    *(CALLS, f"{CALLS}_phased", f"{CALLS}_mask", *DOSAGES),
+}
+"""What bio2zarr has to write of all that a VCF may hold."""
+
+
+def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> VcfZarrTable:
+    """The genotypes in a VCF or BCF file, which is converted first unless that was done before."""
+    (path,) = paths
+    _bio2zarr()
+    if locate.is_url(path) or not os.path.isfile(path):
+        raise InvalidDataError(f"{path} is no file on this machine; download it, or correct the path")
+    with _readable(path):
+        store = _converted(path, workshop)
+    return VcfZarrTable(store, wanted, source=path)
+
+
+def _converted(path: str, workshop: Workshop) -> str:
+    """The VCF Zarr of a file. It is called after the file's size and time: that of an older file is not found."""
+    found = os.stat(path)
+    print_ = hashlib.sha256(repr((os.path.abspath(path), found.st_size, found.st_mtime_ns)).encode()).hexdigest()[:16]
+    base = f"{workshop.scratch}/vcf-{print_}"
+    parts = _finished(f"{base}-contigs", lambda folder: _split(path, folder)) if not _indexed(path) else None
+    sources = [path] if parts is None else sorted(str(each) for each in Path(parts).iterdir())
+    if not sources:
+        raise InvalidDataError(f"{path} has no variants; give a file with genotypes")
+    columns = _finished(f"{base}.icf", lambda folder: _explode(sources, folder, workshop))
+    return _finished(f"{base}.vcz", lambda folder: _encode(columns, folder, workshop))
+
+
+def _finished(final: str, make: Callable[[str], None]) -> str:
+    """What `make` writes into a folder, under its final name; made only once."""
+    if not os.path.isdir(final):
+        scratch = final + locate.SCRATCH
+        locate.remove(scratch)
+        make(scratch)
+        os.rename(scratch, final)
+    return final
+
+
+def _indexed(path: str) -> bool:
+    return any(os.path.exists(path + suffix) for suffix in INDICES)
+
+
+def _split(path: str, folder: str) -> None:
+    """One file for each contig: without an index bio2zarr reads no other."""
+    cyvcf2 = import_module("cyvcf2")
+    os.makedirs(folder)
+    writers: dict[str, Any] = {}
+    source = cyvcf2.VCF(path)
+    for variant in source:
+        contig = variant.CHROM
+        if contig not in writers:
+            writers[contig] = cyvcf2.Writer(f"{folder}/{len(writers):06d}.bcf", source, "wb")
+        writers[contig].write_record(variant)
+    for writer in writers.values():
+        writer.close()
+    source.close()
+
+
+def _explode(sources: list[str], folder: str, workshop: Workshop) -> None:
+    """Columns of the VCF, in bio2zarr's own format."""
+    vcf, executor = _bio2zarr(), workshop.executor
+    made = vcf.explode_init(folder, sources, target_num_partitions=PARTS_PER_WORKER * executor.n_workers)
+    _on_workers(vcf.explode_partition, folder, made.num_partitions, workshop, "reading VCF")
+    vcf.explode_finalise(folder)
+
+
+def _encode(columns: str, folder: str, workshop: Workshop) -> None:
+    vcf, executor = _bio2zarr(), workshop.executor
+    schema = f"{folder}.schema.json"
+    _write_schema(columns, schema)
+    made = vcf.encode_init(columns, folder, PARTS_PER_WORKER * executor.n_workers, schema_path=schema)
+    _on_workers(vcf.encode_partition, folder, made.num_partitions, workshop, "writing VCF Zarr")
+    vcf.encode_finalise(folder)
+
+
+def _write_schema(columns: str, path: str) -> None:
+    """Only the arrays that are read later, in chunks as long as a partition of a store."""
+    vcf = _bio2zarr()
+    n_samples = max(1, vcf.IntermediateColumnarFormat(columns).num_samples)
+    with open(path, "w") as file:
+        vcf.mkschema(columns, file, variants_chunk_size=max(1, CHUNK_BYTES // n_samples))
+    content = json.loads(Path(path).read_text())
+    content["fields"] = [field for field in content["fields"] if field["name"] in _FIELDS]
+    Path(path).write_text(json.dumps(content))
+
+
+def _on_workers(function: Callable[[str, int], None], folder: str, count: int, workshop: Workshop, phase: str) -> None:
+    items = ((folder, part) for part in range(count))
+    for done, _ in enumerate(workshop.executor.map(function, items), 1):
+        workshop.told(phase, done, count, "parts")
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """What bio2zarr and htslib say of a file, as a sentence; they raise errors of all kinds."""
+    try:
+        with locate.disk_errors(path):
+            yield
+    except BackboneError:
+        raise
+    except Exception as cause:
+        raise InvalidDataError(
+            f"{path} cannot be read as VCF ({cause}); see what bcftools view says of it, and mend it"
+        ) from cause
+
+
+def _bio2zarr() -> Any:
+    try:
+        import_module("cyvcf2")
+        return import_module("bio2zarr.vcf")
+    except ImportError as cause:
+        raise MissingExtraError("VCF files need bio2zarr: pip install 'backbone-dask[vcf]'") from cause
