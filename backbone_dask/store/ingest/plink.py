@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
+from backbone_dask.store.ingest.apart import set_apart
 from backbone_dask.store.ingest.sample_fields import chosen_ids
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.store.ingest.variant_list import VariantList, read_samples, scan_variants
@@ -88,10 +89,10 @@ class PlinkTable(Table):
         }
 
 
-def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> PlinkTable:
+def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> Table:
     """The genotypes in a .bed file, which may be named without its suffix."""
     (path,) = paths
-    return PlinkTable(path if path.endswith(".bed") else f"{path}.bed", wanted)
+    return set_apart(PlinkTable(path if path.endswith(".bed") else f"{path}.bed", wanted), wanted)
 
 
 def decoded(packed: bytes, n_variants: int, n_samples: int) -> NDArray[np.int8]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from backbone_dask.errors import BackboneError, InvalidDataError, MissingExtraError
-from backbone_dask.store import locate
-from backbone_dask.store.ingest.table import Wanted, Workshop
+from backbone_dask.store.ingest.apart import set_apart
+from backbone_dask.store.ingest.scratch import made_once, place_for, require_local_file
+from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.store.ingest.vcfzarr import CALLS, DOSAGES, VcfZarrTable
 from backbone_dask.store.schema import CHUNK_BYTES
 
@@ -26,38 +26,29 @@ _FIELDS = {
 """What bio2zarr has to write of all that a VCF may hold."""
 
 
-def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> VcfZarrTable:
+def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> Table:
     """The genotypes in a VCF or BCF file, which is converted first unless that was done before."""
     (path,) = paths
     _bio2zarr()
-    if locate.is_url(path) or not os.path.isfile(path):
-        raise InvalidDataError(f"{path} is no file on this machine; download it, or correct the path")
+    require_local_file(path)
     with _readable(path):
         store = _converted(path, workshop)
-    return VcfZarrTable(store, wanted, source=path)
+    return set_apart(VcfZarrTable(store, wanted, source=path), wanted)
 
 
 def _converted(path: str, workshop: Workshop) -> str:
-    """The VCF Zarr of a file. It is called after the file's size and time: that of an older file is not found."""
-    found = os.stat(path)
-    print_ = hashlib.sha256(repr((os.path.abspath(path), found.st_size, found.st_mtime_ns)).encode()).hexdigest()[:16]
-    base = f"{workshop.scratch}/vcf-{print_}"
-    parts = _finished(f"{base}-contigs", lambda folder: _split(path, folder)) if not _indexed(path) else None
-    sources = [path] if parts is None else sorted(str(each) for each in Path(parts).iterdir())
+    """The VCF Zarr of a file."""
+    base = place_for(path, workshop)
+    sources = [path] if _indexed(path) else _contigs(path, f"{base}.contigs")
     if not sources:
         raise InvalidDataError(f"{path} has no variants; give a file with genotypes")
-    columns = _finished(f"{base}.icf", lambda folder: _explode(sources, folder, workshop))
-    return _finished(f"{base}.vcz", lambda folder: _encode(columns, folder, workshop))
+    columns = made_once(f"{base}.icf", lambda folder: _explode(sources, folder, workshop))
+    return made_once(f"{base}.vcz", lambda folder: _encode(columns, folder, workshop))
 
 
-def _finished(final: str, make: Callable[[str], None]) -> str:
-    """What `make` writes into a folder, under its final name; made only once."""
-    if not os.path.isdir(final):
-        scratch = final + locate.SCRATCH
-        locate.remove(scratch)
-        make(scratch)
-        os.rename(scratch, final)
-    return final
+def _contigs(path: str, place: str) -> list[str]:
+    folder = made_once(place, lambda scratch: _split(path, scratch))
+    return sorted(str(each) for each in Path(folder).iterdir())
 
 
 def _indexed(path: str) -> bool:
@@ -118,8 +109,7 @@ def _on_workers(function: Callable[[str, int], None], folder: str, count: int, w
 def _readable(path: str) -> Iterator[None]:
     """What bio2zarr and htslib say of a file, as a sentence; they raise errors of all kinds."""
     try:
-        with locate.disk_errors(path):
-            yield
+        yield
     except BackboneError:
         raise
     except Exception as cause:

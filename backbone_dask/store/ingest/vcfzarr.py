@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
+from backbone_dask.store.ingest.apart import set_apart
 from backbone_dask.store.ingest.sample_fields import as_field, chosen_ids
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.store.ingest.variants import MISSING, Anonymous, anonymous, hashed
@@ -87,10 +88,10 @@ class VcfZarrTable(Table):
         }
 
 
-def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> VcfZarrTable:
+def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> Table:
     """The genotypes in a VCF Zarr group."""
     (path,) = paths
-    return VcfZarrTable(path, wanted)
+    return set_apart(VcfZarrTable(path, wanted), wanted)
 
 
 def dosages(calls: NDArray[Any]) -> NDArray[np.int8]:
