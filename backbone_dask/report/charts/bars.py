@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backbone_dask.report.charts.frame import LETTER, RIGHT, WIDTH, Drawing, mark, words
+from backbone_dask.report.charts.frame import RIGHT, WIDTH, Drawing, breadth, mark, words
 from backbone_dask.report.charts.scale import Linear, Log, Scale
 from backbone_dask.report.html import short
 
-_ROW, _BAR, _LETTERS = 24.0, 14.0, 18
+_ROW, _BAR, _LETTERS = 24.0, 14.0, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ def linear_bars(bars: Sequence[Bar], called: str, title: str, description: str) 
 
 def _room(bars: Sequence[Bar]) -> tuple[float, float]:
     """Where bars begin and where the longest ends: names stand before it, and its number after it."""
-    names = max([len(short(bar.name, _LETTERS)) for bar in bars], default=0)
-    said = max([len(bar.said) for bar in bars], default=0)
-    return names * LETTER + 16, WIDTH - RIGHT - said * LETTER - 8
+    names = max([breadth(short(bar.name, _LETTERS)) for bar in bars], default=0.0)
+    said = max([breadth(bar.said) for bar in bars], default=0.0)
+    return names + 10, WIDTH - RIGHT - said - 6
 
 
 def _drawing(bars: Sequence[Bar], scale: Scale, called: str, title: str, description: str) -> Drawing:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backbone_dask.report.charts.frame import LETTER, RIGHT, WIDTH, Drawing, line, mark, words
+from backbone_dask.report.charts.frame import RIGHT, WIDTH, Drawing, breadth, line, mark, words
 from backbone_dask.report.charts.scale import Linear
 from backbone_dask.report.html import short
 from backbone_dask.report.numbers import tick
 
-_ROW, _LETTERS, _FOOT = 20.0, 18, 42.0
+_ROW, _LETTERS, _FOOT = 20.0, 16, 42.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,7 @@ class Dot:
 
 def effect_dots(dots: Sequence[Dot], axis: str, called: str, title: str, description: str) -> Drawing:
     """One row for each, in the order given."""
-    names = max([len(short(dot.name, _LETTERS)) for dot in dots], default=0)
-    left = names * LETTER + 20
+    left = max([breadth(short(dot.name, _LETTERS)) for dot in dots], default=0.0) + 16
     scale = Linear.over([0.0, *(dot.value for dot in dots)], left, WIDTH - RIGHT - 8)
     foot = len(dots) * _ROW + 6
     grid = [line(scale(each), 2.0, scale(each), foot, "zero" if each == 0 else "grid") for each in scale.ticks()]

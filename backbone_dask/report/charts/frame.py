@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from backbone_dask.report.charts.scale import Scale
 from backbone_dask.report.html import attributes_of, element, text
@@ -10,8 +11,12 @@ from backbone_dask.report.numbers import tick
 
 WIDTH = 440.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 10.0, 40.0
-LETTER = 6.4
-"""Of the drawing's letters, on average."""
+_LETTER, _WIDE_LETTER = 7.7, 12.0
+
+
+def breadth(said: str) -> float:
+    """How much room words need, rather too much than too little."""
+    return sum(_WIDE_LETTER if each in "mwMW@%" or east_asian_width(each) in "WF" else _LETTER for each in said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backbone_dask.report.charts.frame import LEFT, LETTER, line, mark, words
+from backbone_dask.report.charts.frame import LEFT, breadth, line, mark, words
 
 HEIGHT = 20.0
 
@@ -14,7 +14,7 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
     drawn, x = [], LEFT
     for shape, kind, said in entries:
         drawn += [_sample(shape, kind, x), words(said, x + 20, 12.0, "legend")]
-        x += 20 + len(said) * LETTER + 16
+        x += 20 + breadth(said) + 8
     return tuple(drawn)
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from backbone_dask.report.charts.frame import (
     BOTTOM,
     LEFT,
-    LETTER,
     RIGHT,
     TOP,
     WIDTH,
     Drawing,
+    breadth,
     mark,
     path,
     words,
@@ -44,7 +44,7 @@ def curves(
     description: str,
 ) -> Drawing:
     """The emphasised curve carries a ring at position `chosen`."""
-    room = max(len(each.name) for each in lines) * LETTER + 10 if len(lines) > 1 else 0.0
+    room = max(breadth(each.name) for each in lines) + 8 if len(lines) > 1 else 0.0
     foot = TOP + _PLOT
     x = Evenly(len(labels), LEFT, WIDTH - RIGHT - room)
     y = Linear.over([value for each in lines for value in each.values if value is not None], foot, TOP, most=4)

@@ -82,7 +82,8 @@ class Evenly:
 
 def spread(values: Iterable[float]) -> tuple[float, float]:
     """The least and the largest value, with room between them where they are the same."""
-    known = list(values) or [0.0, 1.0]
+    # Shares of the smallest numbers there are would be 0.
+    known = [value if abs(value) > 1e-250 else 0.0 for value in values] or [0.0, 1.0]
     low, high = min(known), max(known)
     if high - low > 1e-12 * max(abs(low), abs(high)):
         return low, high

@@ -62,7 +62,8 @@ def _traffic(result: dict[str, Any]) -> str:
         if known["tasks_placed"]
         else ""
     )
-    return f"{size(known['bytes_read'])} were read{kept}, {size(known['bytes_moved'])} moved between workers{placed}."
+    moved = f", {size(known['bytes_moved'])} moved between workers" if known["bytes_moved"] else ""
+    return f"{size(known['bytes_read'])} were read{kept}{moved}{placed}."
 
 
 def settings_section(material: Material) -> str:

@@ -16,7 +16,7 @@ from backbone_dask.report.numbers import number, percent
 from backbone_dask.report.sections.figure import figure
 from backbone_dask.report.tree_svg import tree_svg
 
-_DRAWN, _RULES, _LETTERS = 25, 8, 24
+_DRAWN, _RULES, _LETTERS = 25, 6, 24
 
 
 def model_sections(material: Material) -> list[str]:
@@ -66,7 +66,7 @@ def _effects(material: Material, found: tuple[Term, ...]) -> str:
 
 
 def _tree(material: Material, model: TreeModel) -> list[str]:
-    found = rules(model, material.labels)
+    found = rules(replace(model, names=fitting_names(model)), material.labels)
     lead = f"A tree of depth {material.result['depth']} with {material.result['n_splits']} splits."
     if not model.ids.size:
         lead = f"No split is worth it: the tree predicts {material.target} = {found[0].label} for every sample."
@@ -79,7 +79,7 @@ def _tree(material: Material, model: TreeModel) -> list[str]:
 
 
 def _rule(rule: Rule, target: str) -> str:
-    asked = " and ".join(short(each, 48) for each in rule.conditions)
+    asked = " and ".join(rule.conditions).replace(" <= ", " ≤ ")
     said = f"{short(target, _LETTERS)} = {short(rule.label, _LETTERS)}"
     weight = fact(rule.weight, number(rule.weight), "rule-weight")
     share = fact(rule.share, percent(rule.share), "rule-share")
@@ -100,12 +100,19 @@ def _importances(material: Material, model: TreeModel) -> str:
 
 
 def _drawn(material: Material, model: TreeModel) -> str:
-    """Long names would make boxes as wide as the page; they are whole in the table."""
-    fitting = replace(model, names=tuple(short(each, _LETTERS) for each in model.names))
-    svg = tree_svg(fitting, [short(label, _LETTERS) for label in material.labels])
+    svg = tree_svg(replace(model, names=fitting_names(model)), [short(label, _LETTERS) for label in material.labels])
     whole = element("div", svg, class_="scroll tree", tabindex=0, role="region", aria_label="The tree")
     as_text = details("The tree as text", element("pre", text_lines(material.result["text"])))
     return section("tree", "The tree", whole, as_text, wide=True)
+
+
+def fitting_names(model: TreeModel) -> tuple[str, ...]:
+    """Names that do not make boxes as wide as the page, and still tell features apart; the table has them whole."""
+    cut = [short(each, _LETTERS) for each in model.names]
+    return tuple(
+        each if cut.count(each) == 1 else f"{short(each, _LETTERS // 2)} (column {at})"
+        for each, at in zip(cut, model.ids.tolist(), strict=True)
+    )
 
 
 def text_lines(whole: str) -> str:

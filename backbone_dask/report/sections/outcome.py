@@ -53,13 +53,19 @@ def _asked_first(result: dict[str, Any], found: int) -> list[str]:
         ("features (p)", store["n_features"], number(store["n_features"]), "p"),
         ("in the model (k)", found, number(found), "k"),
         *((f"{said}, training", value, words, called) for said, value, words, called in quality),
-        ("gap", result["gap"], percent(result["gap"]), "headline-gap"),
+        *_proven(result),
         ("time", result["seconds"]["total"], duration(result["seconds"]["total"]), "total-seconds"),
     ]
     return [
         element("div", element("dt", text(said)), element("dd", fact(value, words, called)))
         for said, value, words, called in shown
     ]
+
+
+def _proven(result: dict[str, Any]) -> list[tuple[str, float, str, str]]:
+    """A local search proves next to nothing, which is no headline."""
+    searched = result["settings"]["exact"] == "local-search"
+    return [] if searched else [("gap", result["gap"], percent(result["gap"]), "headline-gap")]
 
 
 def recovery_section(material: Material) -> str:
@@ -85,7 +91,9 @@ def recovery_section(material: Material) -> str:
 def _lost(facts: Recovery) -> str:
     if facts.found == facts.relevant:
         return f"All {number(facts.relevant)} relevant features are in the model."
-    said = f"{number(facts.relevant - facts.found)} of {number(facts.relevant)} relevant features are not in the model"
+    missing = facts.relevant - facts.found
+    verb = "is" if missing == 1 else "are"
+    said = f"{number(missing)} of {number(facts.relevant)} relevant features {verb} not in the model"
     if facts.lost_in_screen is None:
         return f"{said}."
     phases = (
