@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from backbone_dask.problems.registering import register_exact_solver as register_exact_solver
     from backbone_dask.problems.registering import register_screen as register_screen
     from backbone_dask.problems.registering import register_subproblem_solver as register_subproblem_solver
+    from backbone_dask.report.page import write_report as write_report
     from backbone_dask.report.tree_svg import tree_svg as tree_svg
     from backbone_dask.store import FeatureStore as FeatureStore
     from backbone_dask.store import open_store as open_store
@@ -41,6 +42,7 @@ _HOMES = {
     "register_subproblem_solver": "backbone_dask.problems.registering",
     "screen": "backbone_dask.estimators.screening",
     "tree_svg": "backbone_dask.report.tree_svg",
+    "write_report": "backbone_dask.report.page",
     "write_store": "backbone_dask.store",
 }
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "register_subproblem_solver",
     "screen",
     "tree_svg",
+    "write_report",
     "write_store",
 ]
 
