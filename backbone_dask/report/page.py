@@ -23,7 +23,22 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def write_report(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
-    """Draw the page of a finished run from its files, into `out` or the run's report.html; returns where it is."""
+    """Draw the page of a finished run from its files, into `out` or the run's report.html; returns where it is.
+
+    Examples
+    --------
+    >>> import subprocess, sys
+    >>> from backbone_dask import write_report
+    >>> def command(line):
+    ...     run = [sys.executable, "-m", "backbone_dask.cli", *line.split()]
+    ...     return subprocess.run(run, check=True, capture_output=True).returncode
+    >>> command("simulate linear small.zarr --n 50 --p 200 --k 2 --snr 20")
+    0
+    >>> command("fit small.zarr -k 2 --out run --workers 0")
+    0
+    >>> write_report("run", "page.html").read_text()[:15]
+    '<!doctype html>'
+    """
     folder = Path(run)
     path = folder / "report.html" if out is None else Path(out)
     _require_page(path)
