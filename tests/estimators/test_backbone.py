@@ -1,7 +1,9 @@
 from __future__ import annotations
+
 from sklearn.linear_model import Lasso, LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
 from backbone_dask import Backbone
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
+
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
 from backbone_dask import BackboneRegressor, BackboneSelector
 
 
