@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.estimators.execution import chosen_executor
-from backbone_dask.estimators.inputs import TableLike, TargetLike, WeightsLike
+from backbone_dask.estimators.inputs import Seed, TableLike, TargetLike, WeightsLike
 from backbone_dask.estimators.table import TableEstimator, seed_of
 from backbone_dask.problems.learner_fitting import FittedLearner, Learners, fit_learners, prepare_learners
 from backbone_dask.problems.learners import Relevance
@@ -120,7 +120,7 @@ class Backbone(MetaEstimatorMixin, TableEstimator):
         missing: str = "refuse",
         executor: str = "auto",
         keep_blocks: bool = False,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: Seed = 0,
     ) -> None:
         self._take(locals())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from backbone_dask.adjustment import checked_weights
 from backbone_dask.algorithm.hierarchy import union
 from backbone_dask.errors import InvalidDataError
+from backbone_dask.estimators.inputs import CovariatesLike, Seed, TableLike, TargetLike, WeightsLike
 from backbone_dask.estimators.sparse import SparseEstimator
 from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import predict_store
@@ -54,6 +56,18 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         Errors and gaps of every n_nonzero and gamma that was tried; empty where there was nothing to choose.
     fits_ : tuple of Fitted
         How each model was found: backbone, levels, bound and gap, validation curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 100))
+    >>> y = np.where(3 * X[:, 7] - 2 * X[:, 42] > 0, "ill", "well")
+    >>> model = BackboneClassifier(n_nonzero=2).fit(X, y)
+    >>> model.support_.tolist()
+    [7, 42]
+    >>> model.predict_proba(X[:1]).shape
+    (1, 2)
     """
 
     _task = "classification"
@@ -61,21 +75,21 @@ gap_tolerance, missing, executor, keep_blocks, random_state
 
     def __init__(
         self,
-        n_nonzero: Any = None,
+        n_nonzero: int | Sequence[int] | str | None = None,
         *,
-        gamma: Any = None,
-        validation: Any = 0.7,
+        gamma: float | Sequence[float] | str | None = None,
+        validation: float | str = 0.7,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         nonnegative: bool = False,
-        groups: Any = None,
+        groups: Sequence[Any] | NDArray[Any] | None = None,
         screen_size: int | None = None,
         screen_rounds: int = 1,
         subproblem_fraction: float = 0.5,
         n_subproblems: int | str = 10,
         subproblem: str = "relaxation",
         subproblem_size: str = "fixed",
-        subproblem_gamma: Any = None,
+        subproblem_gamma: float | str | None = None,
         sample_fraction: float = 1.0,
         backbone_max: int = 250,
         sampling: str = "exponential",
@@ -86,11 +100,13 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         missing: str = "refuse",
         executor: str = "auto",
         keep_blocks: bool = False,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> BackboneClassifier:
+    def fit(
+        self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None, covariates: CovariatesLike = None
+    ) -> BackboneClassifier:
         """Fit to a samples x features table, a FeatureStore, or the path of one; see BackboneRegressor.fit."""
         store, labels = self._training_data(X, y)
         check_classification_targets(labels)
@@ -114,14 +130,14 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         self.intercept_ = np.array([model.intercept for model in self.models_])
         return self
 
-    def decision_function(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+    def decision_function(self, X: TableLike, covariates: CovariatesLike = None) -> NDArray[np.float64]:
         """Log odds: shape (samples,) for two classes, else (samples, classes), one against the rest."""
         check_is_fitted(self)
         store = self._table(X)
         odds = np.stack([predict_store(model, store, covariates) for model in self.models_], axis=1)
         return odds[:, 0] if len(self.models_) == 1 else odds
 
-    def predict_proba(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike, covariates: CovariatesLike = None) -> NDArray[np.float64]:
         """Probabilities, shape (samples, classes); one against the rest they are scaled to sum to 1."""
         odds = self.decision_function(X, covariates)
         if odds.ndim == 1:
@@ -131,13 +147,15 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         share = np.where(share.sum(axis=1, keepdims=True) > 0, share, odds == odds.max(axis=1, keepdims=True))
         return np.asarray(share / share.sum(axis=1, keepdims=True))
 
-    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
+    def predict(self, X: TableLike, covariates: CovariatesLike = None) -> NDArray[Any]:
         """Labels, shape (samples,)."""
         odds = self.decision_function(X, covariates)
         codes = (odds > 0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> float:
+    def score(
+        self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None, covariates: CovariatesLike = None
+    ) -> float:
         """The share of labels that are right, by weight; a store may bring its own `y`, as in `fit`."""
         return float(accuracy_score(self._truth(X, y), self.predict(X, covariates), sample_weight=sample_weight))
 

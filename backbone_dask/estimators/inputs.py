@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -25,6 +25,11 @@ TargetLike: TypeAlias = HasShape | Sequence[float] | Sequence[str] | str | None
 """One value per sample; for a store also the name of its target, or None for its only one."""
 WeightsLike: TypeAlias = HasShape | Sequence[float] | None
 """One weight per sample, 0 or more; None is 1 for each."""
+
+CovariatesLike: TypeAlias = HasShape | Sequence[Any] | Mapping[str, Any] | None
+"""In every model, unpenalised: a table (samples, q), a mapping from names to columns, or names or ids of features."""
+Seed: TypeAlias = int | np.random.RandomState | None
+"""Where randomness comes from; None is somewhere else in every fit."""
 
 
 def as_target(y: TargetLike) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from backbone_dask.estimators.inputs import CovariatesLike, Seed, TableLike, TargetLike, WeightsLike
 from backbone_dask.estimators.sparse import SparseEstimator
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.prediction import predict_store
@@ -69,6 +71,20 @@ sample_fraction, backbone_max, sampling, patience, exact
         Bytes of columns read, taken from the workers' memory and moved between them; tasks placed, and run there.
     n_constant_ : int
         Constant columns: counted, never chosen.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn; of a store only the names of the features in the model are kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneRegressor
+    >>> X = np.random.default_rng(0).normal(size=(100, 300))
+    >>> y = 3 * X[:, 7] - 2 * X[:, 42] + 1
+    >>> model = BackboneRegressor(n_nonzero=2, gamma=1e6).fit(X, y)
+    >>> dict(zip(model.support_.tolist(), model.coefficients_.round(3).tolist()))
+    {7: 3.0, 42: -2.0}
+    >>> bool(model.gap_ <= 1e-4)
+    True
     """
 
     _task = "regression"
@@ -76,20 +92,20 @@ sample_fraction, backbone_max, sampling, patience, exact
 
     def __init__(
         self,
-        n_nonzero: Any = None,
+        n_nonzero: int | Sequence[int] | str | None = None,
         *,
-        gamma: Any = None,
-        validation: Any = 0.7,
+        gamma: float | Sequence[float] | str | None = None,
+        validation: float | str = 0.7,
         fit_intercept: bool = True,
         nonnegative: bool = False,
-        groups: Any = None,
+        groups: Sequence[Any] | NDArray[Any] | None = None,
         screen_size: int | None = None,
         screen_rounds: int = 1,
         subproblem_fraction: float = 0.5,
         n_subproblems: int | str = 10,
         subproblem: str = "relaxation",
         subproblem_size: str = "fixed",
-        subproblem_gamma: Any = None,
+        subproblem_gamma: float | str | None = None,
         sample_fraction: float = 1.0,
         backbone_max: int = 250,
         sampling: str = "exponential",
@@ -100,20 +116,24 @@ sample_fraction, backbone_max, sampling, patience, exact
         missing: str = "refuse",
         executor: str = "auto",
         keep_blocks: bool = False,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> BackboneRegressor:
+    def fit(
+        self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None, covariates: CovariatesLike = None
+    ) -> BackboneRegressor:
         """Fit to a samples x features table, a FeatureStore, or the path of one.
 
-        For a store `y` may also be the name of a target, or None where the store has only one. `covariates` are in
-        the model unpenalised: a table (samples, q), or a list of names or ids of features of X.
+        A table is one of numpy, pandas, polars, scipy.sparse, dask or xarray (a DataArray, whose second dimension is
+        the features); lazy ones stay lazy, and give the same bits. For a store `y` may also be the name of a target, or
+        None where the store has only one. `covariates` are in the model unpenalised: a table (samples, q), or a list of
+        names or ids of features of X.
         """
         store, target = self._training_data(X, y)
         return self._keep(self._fit_one(store, target, sample_weight, covariates))
 
-    def predict(self, X: Any, covariates: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: TableLike, covariates: CovariatesLike = None) -> NDArray[np.float64]:
         """Predictions, shape (samples,). Only the columns of the model are read.
 
         `covariates` must be given if the model was fitted to a table of them.
@@ -121,7 +141,9 @@ sample_fraction, backbone_max, sampling, patience, exact
         check_is_fitted(self)
         return predict_store(self.model_, self._table(X), covariates)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> float:
+    def score(
+        self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None, covariates: CovariatesLike = None
+    ) -> float:
         """R2 of the predictions of X; a store may bring its own `y`, as in `fit`."""
         return float(r2_score(self._truth(X, y), self.predict(X, covariates), sample_weight=sample_weight))
 

@@ -1,4 +1,14 @@
-"""Screening by itself, for people who want the best columns and nothing else."""
+"""Screening by itself, for people who want the best columns and nothing else.
+
+Examples
+--------
+>>> import numpy as np
+>>> from backbone_dask import screen
+>>> X = np.random.default_rng(0).normal(size=(100, 300))
+>>> (found,) = screen(X, 3 * X[:, 7] - 2 * X[:, 42], keep=2).values()
+>>> found.candidates.tolist()
+[7, 42]
+"""
 
 from __future__ import annotations
 
@@ -7,9 +17,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.estimators.execution import chosen_executor
+from backbone_dask.estimators.inputs import TableLike, TargetLike
 from backbone_dask.problems.questions import assign_folds, inquire
 from backbone_dask.problems.rounds import screen_in_rounds
 from backbone_dask.problems.screening import screen_store
@@ -21,12 +33,12 @@ from backbone_dask.values import Screening, Target
 
 
 def screen(
-    data: Any,
-    y: Any = None,
+    data: TableLike,
+    y: TargetLike = None,
     *,
     screen: str = "correlation",
     keep: int = 1000,
-    folds: Any = None,
+    folds: int | Sequence[int] | NDArray[np.integer[Any]] | None = None,
     targets: Sequence[str] | None = None,
     missing: MissingPolicy = "refuse",
     rounds: int = 1,
@@ -76,7 +88,7 @@ def _in_rounds(
     return {Question(name, None): screen_in_rounds(store, target, work, **asked)}
 
 
-def _targets(store: FeatureStore, y: Any, names: Sequence[str] | None) -> dict[str, Target]:
+def _targets(store: FeatureStore, y: TargetLike, names: Sequence[str] | None) -> dict[str, Target]:
     if names is not None:
         return {name: store.target(name) for name in names}
     if y is None or isinstance(y, str):

@@ -15,7 +15,15 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.estimators.backbone import Backbone
 from backbone_dask.estimators.classifier import BackboneClassifier
-from backbone_dask.estimators.inputs import HasShape, TableLike, TargetLike, WeightsLike, header, is_stored
+from backbone_dask.estimators.inputs import (
+    CovariatesLike,
+    HasShape,
+    TableLike,
+    TargetLike,
+    WeightsLike,
+    header,
+    is_stored,
+)
 from backbone_dask.estimators.regressor import BackboneRegressor
 from backbone_dask.estimators.table import TableEstimator
 from backbone_dask.estimators.tree import BackboneTreeClassifier
@@ -78,7 +86,7 @@ class BackboneSelector(SelectorMixin, MetaEstimatorMixin, TableEstimator):
         self._take(locals())
 
     def fit(
-        self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None, covariates: Any = None
+        self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None, covariates: CovariatesLike = None
     ) -> BackboneSelector:
         """Fit the estimator; `X` and `y` are those of BackboneRegressor.fit.
 
@@ -170,7 +178,7 @@ class BackboneSelector(SelectorMixin, MetaEstimatorMixin, TableEstimator):
         selected: HasShape = array[:, self._picked.ids]
         return np.asarray(selected) if self._gives_frames else selected
 
-    def _eagerly(self, X: Any) -> HasShape:
+    def _eagerly(self, X: TableLike) -> HasShape:
         ids, keeps = self._picked.ids, self._gives_frames and hasattr(X, "columns")
         rules = self._rules() | {"accept_sparse": ["csc", "csr"], "dtype": None}
         table = validate_data(self, X, reset=False, skip_check_array=keeps, **rules)

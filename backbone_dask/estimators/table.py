@@ -35,12 +35,11 @@ class TableEstimator(BaseEstimator):
         self._by_name = False
         if is_stored(X):
             return self._stored(X, y)
-        if y is None or isinstance(y, str):
-            raise InvalidDataError("requires y to be passed, but the target y is None")
+        target = _given(y)
         if is_lazy(X):
-            return self._lazy(X, reset=True), as_target(y)
+            return self._lazy(X, reset=True), target
         rules = {**self._checks, **self._rules()}
-        table, target = validate_data(self, eager_frame(X), as_target(y), ensure_min_samples=2, **rules)
+        table, target = validate_data(self, eager_frame(X), target, ensure_min_samples=2, **rules)
         return self._in_memory(X, table, self._names()), target
 
     def _stored(self, X: TableLike, y: TargetLike) -> tuple[FeatureStore, NDArray[Any]]:
@@ -76,9 +75,7 @@ class TableEstimator(BaseEstimator):
         """What predictions of X are compared with."""
         if is_stored(X) and (y is None or isinstance(y, str)):
             return as_store(X, missing=self._missing).target(y)
-        if y is None:
-            raise InvalidDataError("requires y to be passed, but the target y is None")
-        return as_target(y)
+        return _given(y)
 
     @property
     def _missing(self) -> Any:
@@ -101,3 +98,12 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
+
+
+def _given(y: TargetLike) -> NDArray[Any]:
+    """The target of a table that is no store."""
+    if y is None:
+        raise InvalidDataError("requires y to be passed, but the target y is None")
+    if isinstance(y, str):
+        raise InvalidDataError(f"y is the word {y!r}; only a store has targets by name: give one value for each sample")
+    return as_target(y)

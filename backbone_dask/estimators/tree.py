@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
-from backbone_dask.estimators.inputs import TableLike, TargetLike, WeightsLike
+from backbone_dask.estimators.inputs import Seed, TableLike, TargetLike, WeightsLike
 from backbone_dask.estimators.table import TableEstimator, seed_of
 from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import tree_shares
@@ -74,22 +75,34 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         Bytes of columns read, taken from the workers' memory and moved between them; tasks placed, and run there.
     feature_importances_ : array (features,)
         The share of each feature in the fall of the Gini impurity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneTreeClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 50))
+    >>> y = np.where(X[:, 7] <= 0, "red", np.where(X[:, 42] <= 1, "green", "blue"))
+    >>> model = BackboneTreeClassifier(depth=2, min_bucket=1, complexity=0.01, n_starts=1).fit(X, y)
+    >>> model.support_.tolist()
+    [7, 42]
+    >>> model.score(X, y)
+    1.0
     """
 
     def __init__(
         self,
-        depth: Any = 5,
+        depth: int | Sequence[int] = 5,
         *,
-        min_bucket: Any = "auto",
-        complexity: Any = "auto",
+        min_bucket: float | Sequence[float] | str = "auto",
+        complexity: float | Sequence[float] | str = "auto",
         split_features: int = 1,
-        class_weight: Any = None,
-        validation: Any = 0.7,
+        class_weight: Mapping[Any, float] | str | None = None,
+        validation: float = 0.7,
         screen: str = "entropy",
         screen_size: int | None = None,
         subproblem_fraction: float = 0.5,
         n_subproblems: int = 10,
-        subproblem_depth: Any = None,
+        subproblem_depth: int | Sequence[int] | None = None,
         backbone_max: int = 250,
         pricing_rounds: int = 3,
         sampling: str = "exponential",
@@ -102,11 +115,11 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         missing: str = "refuse",
         executor: str = "auto",
         keep_blocks: bool = False,
-        random_state: Any = 0,
+        random_state: Seed = 0,
     ) -> None:
         self._take(locals())
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BackboneTreeClassifier:
+    def fit(self, X: TableLike, y: TargetLike = None, sample_weight: WeightsLike = None) -> BackboneTreeClassifier:
         """Fit to a samples x features table, a FeatureStore, or the path of one.
 
         For a store `y` may also be the name of a target, or None where the store has only one.
@@ -121,12 +134,12 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=sample_weight)
         return self._keep(fit_tree(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks)))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """The share of every class in the leaf of every sample, shape (samples, classes)."""
         check_is_fitted(self)
         return tree_shares(self.tree_, self._table(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: TableLike) -> NDArray[Any]:
         """Labels, shape (samples,)."""
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])

@@ -13,7 +13,8 @@ def is_array_of_xarray(table: Any) -> bool:
 
 def is_lazy(table: Any) -> bool:
     """Whether values are computed only when they are asked for: a dask array or frame, or an xarray of one."""
-    return hasattr(table, "dask") or (is_array_of_xarray(table) and table.chunks is not None)
+    # A frame of pandas may have a column of that name.
+    return hasattr(type(table), "dask") or (is_array_of_xarray(table) and table.chunks is not None)
 
 
 def require_table(table: Any) -> None:
@@ -43,7 +44,7 @@ def lazy_array(table: Any) -> tuple[Any, list[Any] | None]:
         features = table.dims[1]
         return table.data, table.indexes[features].tolist() if features in table.indexes else None
     if hasattr(table, "to_dask_array"):
-        return table.to_dask_array(lengths=True), list(table.columns)
+        return table.to_dask_array(lengths=True), list(table.columns) if table.ndim == 2 else None
     return table, None
 
 
