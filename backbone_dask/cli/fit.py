@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
 from backbone_dask.runtime.events import Event, Listener
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.runtime.memory import peak_bytes
-from backbone_dask.store import open_store
+from backbone_dask.store import FeatureStore, open_store
 from backbone_dask.store.schema import MissingPolicy
 
 
@@ -81,7 +81,8 @@ def fit(
     _require_memory(ready, place)
     with claim_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if overwrite or not (out / "result.json").exists():
-            _run(ready, directory, place, task=task, quiet=quiet or as_json, overwrite=overwrite)
+            named = target or source.only_target
+            _run(ready, directory, place, task=task, target=named, quiet=quiet or as_json, overwrite=overwrite)
     result = read_json(out / "result.json")
     show(result, summary(result), as_json)
     note(f"report: {out / 'report.md'}", as_json)
@@ -94,15 +95,20 @@ def _require_memory(ready: Prepared, place: Place) -> None:
         require_memory(ready.budget(count), ready.store.n_samples, local_worker_bytes(count))
 
 
-def _run(ready: Prepared, directory: RunDirectory, place: Place, *, task: str, quiet: bool, overwrite: bool) -> None:
+def _run(
+    ready: Prepared, directory: RunDirectory, place: Place, *, task: str, target: str, quiet: bool, overwrite: bool
+) -> None:
     with executor_of(place) as executor, display(quiet) as listen:
         # A cluster that cannot be had must not cost an earlier run.
         directory.begin(overwrite=overwrite)
         found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
-        _keep(found, ready, directory, executor, task)
+        _keep(found, ready, directory, executor, task, target)
 
 
-def _keep(found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, task: str) -> None:
+def _keep(
+    found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, task: str, target: str
+) -> None:
+    found = _labelled(found, ready.store, target)
     peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
     result = result_json(found, ready.store, task=task, peak_bytes=peaks)
     write_json(directory.path / "model.json", found.model.to_json())
@@ -111,6 +117,13 @@ def _keep(found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, 
     write_text(directory.path / "report.md", summary(result))
     # The result comes last: a run that has one is finished.
     write_json(directory.path / "result.json", result)
+
+
+def _labelled(found: Fitted | FittedTree, store: FeatureStore, target: str) -> Fitted | FittedTree:
+    """The model with names of its classes, where the store has names for them."""
+    names = store.labels.get(target, ())
+    labels = tuple(names[int(each)] for each in found.model.classes) if names else ()
+    return replace(found, model=replace(found.model, labels=labels))  # type: ignore[arg-type]
 
 
 def _both(first: Listener, second: Listener) -> Callable[[Event], None]:
