@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from backbone_dask.cli.options import (
     locality,
     missing,
     overwrite,
+    quiet,
     settings_options,
     target,
     task,
@@ -35,7 +35,7 @@ from backbone_dask.report.summary import summary
 from backbone_dask.report.tree_svg import tree_svg
 from backbone_dask.runtime.budget import require_memory
 from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
-from backbone_dask.runtime.events import Event, Listener
+from backbone_dask.runtime.events import together
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.runtime.memory import peak_bytes
 from backbone_dask.store import open_store
@@ -55,7 +55,7 @@ from backbone_dask.store.schema import MissingPolicy
 @cluster_options
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
 @overwrite
-@click.option("--quiet", is_flag=True, help="No progress display.")
+@quiet
 @as_json
 def fit(
     store: str,
@@ -95,10 +95,10 @@ def _require_memory(ready: Prepared, place: Place) -> None:
 
 
 def _run(ready: Prepared, directory: RunDirectory, place: Place, *, task: str, quiet: bool, overwrite: bool) -> None:
-    with executor_of(place) as executor, display(quiet) as listen:
+    with executor_of(place) as executor, display(quiet, executor) as listen:
         # A cluster that cannot be had must not cost an earlier run.
         directory.begin(overwrite=overwrite)
-        found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
+        found = fitted(ready, executor, journal=directory, listen=together(directory.log, listen))
         _keep(found, ready, directory, executor, task)
 
 
@@ -111,11 +111,3 @@ def _keep(found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, 
     write_text(directory.path / "report.md", summary(result))
     # The result comes last: a run that has one is finished.
     write_json(directory.path / "result.json", result)
-
-
-def _both(first: Listener, second: Listener) -> Callable[[Event], None]:
-    def listen(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return listen
