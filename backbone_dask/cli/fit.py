@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from backbone_dask.cli.options import (
     locality,
     missing,
     overwrite,
+    quiet,
     settings_options,
     target,
     task,
@@ -35,7 +35,7 @@ from backbone_dask.report.summary import summary
 from backbone_dask.report.tree_svg import tree_svg
 from backbone_dask.runtime.budget import require_memory
 from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
-from backbone_dask.runtime.events import Event, Listener
+from backbone_dask.runtime.events import together
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.runtime.memory import peak_bytes
 from backbone_dask.store import FeatureStore, open_store
@@ -55,7 +55,7 @@ from backbone_dask.store.schema import MissingPolicy
 @cluster_options
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
 @overwrite
-@click.option("--quiet", is_flag=True, help="No progress display.")
+@quiet
 @as_json
 def fit(
     store: str,
@@ -98,10 +98,10 @@ def _require_memory(ready: Prepared, place: Place) -> None:
 def _run(
     ready: Prepared, directory: RunDirectory, place: Place, *, task: str, target: str, quiet: bool, overwrite: bool
 ) -> None:
-    with executor_of(place) as executor, display(quiet) as listen:
+    with executor_of(place) as executor, display(quiet, executor) as listen:
         # A cluster that cannot be had must not cost an earlier run.
         directory.begin(overwrite=overwrite)
-        found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
+        found = fitted(ready, executor, journal=directory, listen=together(directory.log, listen))
         _keep(found, ready, directory, executor, task, target)
 
 
@@ -124,11 +124,3 @@ def _labelled(found: Fitted | FittedTree, store: FeatureStore, target: str) -> F
     names = store.labels.get(target, ())
     labels = tuple(names[int(each)] for each in found.model.classes) if names else ()
     return replace(found, model=replace(found.model, labels=labels))  # type: ignore[arg-type]
-
-
-def _both(first: Listener, second: Listener) -> Callable[[Event], None]:
-    def listen(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return listen
