@@ -57,7 +57,7 @@ def utilities_section(material: Material) -> str:
 def _marks(facts: RankedUtilities) -> list[Marks]:
     marks = [Marks("backbone", "in-backbone", facts.backbone, 3.0), Marks("chosen", "in-model", facts.chosen, 4.5)]
     if facts.overlooked:
-        marks.append(Marks("overlooked", "overlooked", facts.overlooked, 4.5))
+        marks.append(Marks("missed", "overlooked", facts.overlooked, 4.5))
     return marks
 
 
