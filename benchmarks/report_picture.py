@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -17,9 +18,9 @@ SHAPE = ("--n", "1000", "--p", "100000", "--k", "10", "--rho", "0.9", "--snr", "
 
 def run(folder: Path) -> Path:
     """The example of `make run`, from a recipe: no table is written."""
-    recipe, out = str(folder / "expression.json"), str(folder / "run")
-    cli.main(["simulate", "linear", recipe, *SHAPE, "--virtual"], standalone_mode=False)
-    cli.main(["fit", recipe, "-k", "10", "--out", out, "--quiet", "--json"], standalone_mode=False)
+    with chdir(folder):
+        cli.main(["simulate", "linear", "demo.json", *SHAPE, "--virtual"], standalone_mode=False)
+        cli.main(["fit", "demo.json", "-k", "10", "--out", "run", "--quiet", "--json"], standalone_mode=False)
     return folder / "run" / "report.html"
 
 

@@ -50,7 +50,7 @@ def _effects(material: Material, found: tuple[Term, ...]) -> str:
     shown = [term for term in found[:_DRAWN] if term.effect is not None]
     if not shown:
         return ""
-    unit = "change of the log odds" if material.labels else f"change of {short(material.target, _LETTERS)}"
+    unit = "log odds" if material.labels else short(material.target, _LETTERS // 2)
     strongest = ", ".join(f"{short(term.name, _LETTERS)} {number(term.effect or 0.0, 3)}" for term in shown[:5])
     drawing = effect_dots(
         [Dot(term.name, term.effect or 0.0) for term in shown],
