@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from backbone_dask.estimators.ingesting import ingest as ingest
     from backbone_dask.estimators.screening import screen as screen
     from backbone_dask.launch.clusters import cluster as cluster
+    from backbone_dask.report.page import write_report as write_report
     from backbone_dask.report.tree_svg import tree_svg as tree_svg
     from backbone_dask.store import FeatureStore as FeatureStore
     from backbone_dask.store import open_store as open_store
@@ -38,6 +39,7 @@ _HOMES = {
     "recommend": "backbone_dask.algorithm.advice",
     "screen": "backbone_dask.estimators.screening",
     "tree_svg": "backbone_dask.report.tree_svg",
+    "write_report": "backbone_dask.report.page",
     "write_store": "backbone_dask.store",
 }
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "recommend",
     "screen",
     "tree_svg",
+    "write_report",
     "write_store",
 ]
 

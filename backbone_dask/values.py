@@ -106,7 +106,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class LevelRecord:
-    """One round of the hierarchy: who was asked, what they said, what is left."""
+    """One round of the hierarchy: who was asked, what they said, what is left.
+
+    `examined` counts, after each answer, the candidates that some subproblem has looked at by then.
+    """
 
     level: int
     n_candidates: int
@@ -114,6 +117,7 @@ class LevelRecord:
     coverage: float
     answers: tuple[Answer, ...]
     backbone: CandidateIds
+    examined: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

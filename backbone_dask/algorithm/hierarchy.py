@@ -44,14 +44,15 @@ class Hierarchy:
         self, level: int, screening: Screening, subproblems: Sequence[Subproblem], solve: Solve
     ) -> LevelRecord:
         answers = tuple(until_idle(solve(subproblems), self.patience))
-        examined = union(subproblem.candidates for subproblem in subproblems[: len(answers)])
+        examined = tuple(growth(subproblem.candidates for subproblem in subproblems[: len(answers)]))
         return LevelRecord(
             level=level,
             n_candidates=screening.candidates.size,
             n_planned=len(subproblems),
-            coverage=examined.size / max(screening.candidates.size, 1),
+            coverage=examined[-1] / max(screening.candidates.size, 1) if examined else 0.0,
             answers=answers,
             backbone=union(answer.relevant for answer in answers),
+            examined=examined,
         )
 
     def _is_last(self, record: LevelRecord) -> bool:
@@ -68,6 +69,14 @@ class Hierarchy:
 def union(parts: Iterable[CandidateIds]) -> CandidateIds:
     """Sorted union; the order in which workers answer does not matter."""
     return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+
+
+def growth(parts: Iterable[CandidateIds]) -> Iterator[int]:
+    """The size of the union after each part."""
+    seen = np.empty(0, np.int64)
+    for part in parts:
+        seen = union([seen, part])
+        yield seen.size
 
 
 def until_idle(answers: Iterable[Answer], patience: int | None) -> Iterator[Answer]:

@@ -30,6 +30,7 @@ from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.tree_fitting import FittedTree
 from backbone_dask.protocols import Executor
+from backbone_dask.report.page import run_page
 from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary
 from backbone_dask.report.tree_svg import tree_svg
@@ -81,11 +82,11 @@ def fit(
     _require_memory(ready, place)
     with claim_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if overwrite or not (out / "result.json").exists():
-            named = target or source.only_target
-            _run(ready, directory, place, task=task, target=named, quiet=quiet or as_json, overwrite=overwrite)
+            about = {"task": task, "target": source.target_name(target)}
+            _run(ready, directory, place, about, quiet=quiet or as_json, overwrite=overwrite)
     result = read_json(out / "result.json")
     show(result, summary(result), as_json)
-    note(f"report: {out / 'report.md'}", as_json)
+    note(f"report: {out / 'report.html'}", as_json)
 
 
 def _require_memory(ready: Prepared, place: Place) -> None:
@@ -96,25 +97,26 @@ def _require_memory(ready: Prepared, place: Place) -> None:
 
 
 def _run(
-    ready: Prepared, directory: RunDirectory, place: Place, *, task: str, target: str, quiet: bool, overwrite: bool
+    ready: Prepared, directory: RunDirectory, place: Place, about: dict[str, str], *, quiet: bool, overwrite: bool
 ) -> None:
     with executor_of(place) as executor, display(quiet, executor) as listen:
         # A cluster that cannot be had must not cost an earlier run.
         directory.begin(overwrite=overwrite)
         found = fitted(ready, executor, journal=directory, listen=together(directory.log, listen))
-        _keep(found, ready, directory, executor, task, target)
+        _keep(found, ready, directory, executor, about)
 
 
 def _keep(
-    found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, task: str, target: str
+    found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, about: dict[str, str]
 ) -> None:
-    found = _labelled(found, ready.store, target)
+    found = _labelled(found, ready.store, about["target"])
     peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
-    result = result_json(found, ready.store, task=task, peak_bytes=peaks)
+    result = result_json(found, ready.store, **about, peak_bytes=peaks)
     write_json(directory.path / "model.json", found.model.to_json())
     if isinstance(found, FittedTree):
         write_text(directory.path / "tree.svg", tree_svg(found.model))
     write_text(directory.path / "report.md", summary(result))
+    _draw(directory.path, result)
     # The result comes last: a run that has one is finished.
     write_json(directory.path / "result.json", result)
 
@@ -124,3 +126,11 @@ def _labelled(found: Fitted | FittedTree, store: FeatureStore, target: str) -> F
     names = store.labels.get(target, ())
     labels = tuple(names[int(each)] for each in found.model.classes) if names else ()
     return replace(found, model=replace(found.model, labels=labels))  # type: ignore[arg-type]
+
+
+def _draw(run: Path, result: dict[str, Any]) -> None:
+    """A page that cannot be drawn must not cost the run: it can be drawn later, from the same files."""
+    try:
+        write_text(run / "report.html", run_page(run, result))
+    except Exception as cause:
+        click.echo(f"report.html was not written ({cause}); try: backbone-dask report {run}", err=True)

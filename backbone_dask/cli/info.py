@@ -9,9 +9,8 @@ import click
 
 from backbone_dask.cli.options import as_json
 from backbone_dask.cli.output import show
-from backbone_dask.errors import RunDirectoryError
-from backbone_dask.report.summary import FORMAT, summary
-from backbone_dask.runtime.files import read_json
+from backbone_dask.report.material import read_result
+from backbone_dask.report.summary import summary
 from backbone_dask.store import FeatureStore, open_store
 
 
@@ -21,20 +20,11 @@ from backbone_dask.store import FeatureStore, open_store
 def info(path: str, as_json: bool) -> None:
     """Describe the store or the run at PATH."""
     if (Path(path) / "settings.json").exists():
-        result = _result(Path(path))
+        result = read_result(Path(path))
         show(result, summary(result), as_json)
     else:
         content = store_json(open_store(path))
         show(content, "\n".join(f"{name:11} {value}" for name, value in content.items()), as_json)
-
-
-def _result(run: Path) -> dict[str, Any]:
-    if not (run / "result.json").exists():
-        raise RunDirectoryError(f"the run in {run} is not finished; go on with it: backbone-dask fit ... --resume")
-    result: dict[str, Any] = read_json(run / "result.json")
-    if not isinstance(result, dict) or result.get("format") != FORMAT:
-        raise RunDirectoryError(f"{run / 'result.json'} is not a result of this version; fit again with --overwrite")
-    return result
 
 
 def store_json(store: FeatureStore) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from backbone_dask import __version__
 from backbone_dask.cli.logs import log_lines, verbose
 from backbone_dask.errors import BackboneError
 
-COMMANDS = ("simulate", "ingest", "interactions", "screen", "fit", "plan", "info", "predict")
+COMMANDS = ("simulate", "ingest", "interactions", "screen", "fit", "plan", "info", "report", "predict")
 
 
 class _Lazy(click.Group):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
@@ -80,13 +81,17 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The model in the units of the data, how it was found, and how well it explains its training samples."""
+    """The model in the units of the data, how it was found, and how well it explains its training samples.
+
+    `scales` are the standard deviations of the model's features.
+    """
 
     model: LinearModel
     finding: Finding
     settings: ResolvedSettings
     training: dict[str, float]
     traffic: dict[str, int]
+    scales: NDArray[np.float64]
 
     @property
     def n_nonzero(self) -> int:
@@ -229,4 +234,4 @@ def fitted_model(ready: Preparation, finding: Finding, traffic: dict[str, int]) 
     model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside)
     predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
     quality = ready.task.quality(np.asarray(predictor))
-    return Fitted(model, finding, ready.settings, quality, traffic)
+    return Fitted(model, finding, ready.settings, quality, traffic, columns.scale)

@@ -34,13 +34,14 @@ LIBRARIES = (
 
 
 def result_json(
-    fitted: Fitted | FittedTree, store: FeatureStore, *, task: str, peak_bytes: dict[str, Any]
+    fitted: Fitted | FittedTree, store: FeatureStore, *, task: str, target: str, peak_bytes: dict[str, Any]
 ) -> dict[str, Any]:
     """Everything that was found, proved, set and measured."""
     finding, model = fitted.finding, fitted.model
     content = {
         "format": FORMAT,
         "task": task,
+        "target": target,
         "store": {
             "location": store.location,
             "n_samples": store.n_samples,
@@ -79,13 +80,14 @@ def _recovery(fitted: Fitted | FittedTree, store: FeatureStore) -> dict[str, Any
     if isinstance(store.truth, TreeTruth):
         depth = fitted.model.tree.depth if isinstance(fitted, FittedTree) else None
         known |= tree_recovery(ids, store.truth.ids, depth=depth)
-    return {"recovery": known}
+    return {"recovery": known | {"relevant": store.truth.ids.tolist()}}
 
 
 def _linear(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
     model = fitted.model
     return {
         "coefficients": model.coefficients.tolist(),
+        "scales": fitted.scales.tolist(),
         "intercept": model.intercept,
         "covariates": _covariates(model),
         "n_nonzero": fitted.n_nonzero,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.problems.tree_model import TreeModel
-from backbone_dask.problems.tree_text import condition, leaf_words
+from backbone_dask.problems.tree_text import condition, export_text, leaf_words
 from backbone_dask.trees.tree import LEAF
 
 _CHARACTER, _LINE, _PAD, _GAP, _LEVEL = 7.2, 17, 10, 18, 92
@@ -25,6 +25,7 @@ class _Box:
 
     node: int
     lines: tuple[str, ...]
+    kind: str
     fill: str
     width: float
     x: float
@@ -54,6 +55,7 @@ def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int 
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
             f'role="img" aria-label="{escape(words)}" font-family="monospace" font-size="12">',
             f"<title>{escape(words)}</title>",
+            f"<desc>{_escaped(export_text(model, names, decimals), keep=chr(10))}</desc>",
             *drawn,
             "</svg>\n",
         ]
@@ -64,13 +66,13 @@ def _layout(model: TreeModel, names: Sequence[str], decimals: int) -> dict[int, 
     """Every subtree has a strip of the page to itself, and its root stands in the middle of it."""
     tree = model.tree
     words = [_words(model, names, decimals, node) for node in range(tree.n_nodes)]
-    widths = [max(map(len, lines)) * _CHARACTER + 2 * _PAD for lines, _ in words]
+    widths = [max(map(len, lines)) * _CHARACTER + 2 * _PAD for lines, *_ in words]
     strips = _strips(model, widths)
     boxes: dict[int, _Box] = {}
     waiting = [(0, float(_GAP), 0)]
     for node, start, depth in waiting:
-        lines, fill = words[node]
-        boxes[node] = _Box(node, lines, fill, widths[node], start + strips[node] / 2, _GAP + depth * _LEVEL)
+        lines, kind, fill = words[node]
+        boxes[node] = _Box(node, lines, kind, fill, widths[node], start + strips[node] / 2, _GAP + depth * _LEVEL)
         if tree.left[node] != LEAF:
             left, right = int(tree.left[node]), int(tree.right[node])
             start += (strips[node] - strips[left] - _GAP - strips[right]) / 2
@@ -88,11 +90,12 @@ def _strips(model: TreeModel, widths: Sequence[float]) -> list[float]:
     return strips
 
 
-def _words(model: TreeModel, names: Sequence[str], decimals: int, node: int) -> tuple[tuple[str, ...], str]:
+def _words(model: TreeModel, names: Sequence[str], decimals: int, node: int) -> tuple[tuple[str, ...], str, str]:
+    """The lines of a node, its kind, which a page's style can name, and its colour."""
     if model.tree.left[node] != LEAF:
-        return (condition(model, node, decimals), f"{model.tree.sums[node].sum():g} samples"), "#ffffff"
+        return (condition(model, node, decimals), f"{model.tree.sums[node].sum():g} samples"), "split", "#ffffff"
     label = int(model.tree.choices[node])
-    return (names[label], leaf_words(model, node)), _COLOURS[label % len(_COLOURS)]
+    return (names[label], leaf_words(model, node)), "leaf", _COLOURS[label % len(_COLOURS)]
 
 
 def _edges(model: TreeModel, boxes: dict[int, _Box]) -> list[str]:
@@ -105,25 +108,27 @@ def _edges(model: TreeModel, boxes: dict[int, _Box]) -> list[str]:
             top = box.y + box.height
             side, away = ("end", -6) if below.x < box.x else ("start", 6)
             drawn.append(
-                f'<line x1="{box.x:.1f}" y1="{top:.1f}" x2="{below.x:.1f}" y2="{below.y:.1f}" stroke="#808080"/>'
+                f'<line x1="{box.x:.1f}" y1="{top:.1f}" x2="{below.x:.1f}" y2="{below.y:.1f}" class="edge" '
+                f'stroke="#808080"/>'
                 f'<text x="{(box.x + below.x) / 2 + away:.1f}" y="{(top + below.y) / 2:.1f}" text-anchor="{side}" '
-                f'fill="#808080" font-size="11">{answer}</text>'
+                f'class="answer" fill="#808080" font-size="11">{answer}</text>'
             )
     return drawn
 
 
 def _drawn(box: _Box) -> str:
     text = "".join(
-        f'<text x="{box.x:.1f}" y="{box.y + _LINE * (at + 1):.1f}" text-anchor="middle" fill="#000000">'
+        f'<text x="{box.x:.1f}" y="{box.y + _LINE * (at + 1):.1f}" text-anchor="middle" class="{box.kind}-words" '
+        f'fill="#000000">'
         f"{_escaped(line)}</text>"
         for at, line in enumerate(box.lines)
     )
     return (
         f'<rect x="{box.x - box.width / 2:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
-        f'rx="6" fill="{box.fill}" stroke="#808080"/>{text}'
+        f'rx="6" class="{box.kind}" fill="{box.fill}" stroke="#808080"/>{text}'
     )
 
 
-def _escaped(text: str) -> str:
+def _escaped(text: str, keep: str = "") -> str:
     """As XML, which has no control characters."""
-    return escape("".join(each if each.isprintable() else "?" for each in text))
+    return escape("".join(each if each.isprintable() or each in keep else "?" for each in text))

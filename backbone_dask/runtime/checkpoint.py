@@ -77,7 +77,7 @@ class NoJournal:
 class RunDirectory:
     """A directory of one run; one process writes it at a time.
 
-    settings.json, screening.npz, levels/, events.jsonl while it runs; result.json, model.json, report.md at the end.
+    settings.json, screening.npz, levels/, events.jsonl while it runs; model.json, reports and result.json at the end.
     """
 
     def __init__(self, path: Path, lock: IO[str], identity: dict[str, Any]) -> None:
@@ -118,11 +118,7 @@ class RunDirectory:
             np.savez(stream, allow_pickle=False, n_questions=len(rankings), **arrays)
 
     def screening(self) -> Screening | None:
-        path = self.path / "screening.npz"
-        if not path.exists():
-            return None
-        with _damage_explained(path), np.load(path) as kept:
-            return Screening(kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"]))
+        return kept_screening(self.path)
 
     def keep_screening(self, screening: Screening) -> None:
         with published(self.path / "screening.npz") as stream:
@@ -163,6 +159,15 @@ class RunDirectory:
 
     def _answer_path(self, level: int, index: int) -> Path:
         return self.path / "levels" / f"{level}" / f"{index:04d}.json"
+
+
+def kept_screening(run: Path) -> Screening | None:
+    """What a run's screen found, if it is finished."""
+    path = run / "screening.npz"
+    if not path.exists():
+        return None
+    with _damage_explained(path), np.load(path) as kept:
+        return Screening(kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"]))
 
 
 FORMAT = "backbone-dask-run"
@@ -282,6 +287,7 @@ def level_json(record: LevelRecord) -> dict[str, Any]:
         "n_planned": record.n_planned,
         "n_solved": len(record.answers),
         "coverage": record.coverage,
+        "examined": list(record.examined),
         "backbone": record.backbone.tolist(),
         "answers": [answer_json(answer) for answer in record.answers],
     }

@@ -134,6 +134,10 @@ class FeatureStore(ABC):
 
     def target(self, name: str | None = None) -> Target:
         """A target by name; without one, the only target there is."""
+        return self.targets[self.target_name(name)]
+
+    def target_name(self, name: str | None = None) -> str:
+        """What a target is called; without a name, the only one there is."""
         known = ", ".join(sorted(self.targets)) or "none"
         if name is None and len(self.targets) == 1:
             name = next(iter(self.targets))
@@ -141,7 +145,7 @@ class FeatureStore(ABC):
             raise InvalidDataError(f"{self.location} has {len(self.targets)} targets; name one of: {known}")
         if name not in self.targets:
             raise InvalidDataError(f"{self.location} has no target {name!r}; it has: {known}")
-        return self.targets[name]
+        return name
 
 
 def found(names: list[str], ids: NDArray[np.int64], location: str) -> CandidateIds:

@@ -1,0 +1,1 @@
+"""Facts as drawings: SVG that takes its colours from the page."""

@@ -1,0 +1,42 @@
+"""A falling curve over ranks, with those that matter marked on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backbone_dask.report.charts.frame import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Drawing, mark, path, x_axis, y_axis
+from backbone_dask.report.charts.legend import HEIGHT, legend
+from backbone_dask.report.charts.scale import Linear, Log
+
+_PLOT = 190.0
+
+Points = Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Ranks and values that are marked in one way."""
+
+    name: str
+    kind: str
+    points: Points
+    radius: float
+
+
+def ranked(curve: Points, marked: Sequence[Marks], *, axis: str, called: str, title: str, description: str) -> Drawing:
+    """Ranks on a scale of powers of ten, so that the first ones have room."""
+    top, foot = TOP + HEIGHT, TOP + HEIGHT + _PLOT
+    x = Log.over((float(rank) for rank, _ in curve), LEFT + 6, WIDTH - RIGHT)
+    y = Linear.over([0.0, *(value for _, value in curve)], foot, top)
+    drawn = [path([(x(rank), y(value)) for rank, value in curve], "survivors")]
+    drawn += [dot for each in marked for dot in _dots(each, x, y)]
+    named = [("circle", each.kind, each.name) for each in marked]
+    key = legend([("line", "survivors", "survivors"), *named])
+    return Drawing(called, title, description, foot + BOTTOM, (*y_axis(y), *x_axis(x, foot, axis), *drawn, *key))
+
+
+def _dots(marks: Marks, x: Log, y: Linear) -> Iterable[str]:
+    """One for every place: what would lie on another adds nothing to the picture."""
+    places = dict.fromkeys((round(x(rank)), round(y(value))) for rank, value in marks.points)
+    return [mark("circle", marks.kind, cx=across, cy=down, r=marks.radius) for across, down in places]
