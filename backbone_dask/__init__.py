@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from backbone_dask.estimators.ingesting import ingest as ingest
     from backbone_dask.estimators.screening import screen as screen
     from backbone_dask.launch.clusters import cluster as cluster
+    from backbone_dask.problems.registering import register_exact_solver as register_exact_solver
+    from backbone_dask.problems.registering import register_screen as register_screen
+    from backbone_dask.problems.registering import register_subproblem_solver as register_subproblem_solver
     from backbone_dask.report.page import write_report as write_report
     from backbone_dask.report.tree_svg import tree_svg as tree_svg
     from backbone_dask.store import FeatureStore as FeatureStore
@@ -37,6 +40,9 @@ _HOMES = {
     "ingest": "backbone_dask.estimators.ingesting",
     "open_store": "backbone_dask.store",
     "recommend": "backbone_dask.algorithm.advice",
+    "register_exact_solver": "backbone_dask.problems.registering",
+    "register_screen": "backbone_dask.problems.registering",
+    "register_subproblem_solver": "backbone_dask.problems.registering",
     "screen": "backbone_dask.estimators.screening",
     "tree_svg": "backbone_dask.report.tree_svg",
     "write_report": "backbone_dask.report.page",
@@ -54,6 +60,9 @@ __all__ = [
     "ingest",
     "open_store",
     "recommend",
+    "register_exact_solver",
+    "register_screen",
+    "register_subproblem_solver",
     "screen",
     "tree_svg",
     "write_report",

@@ -26,7 +26,7 @@ LARGEST_AUTO = 50
 _AUTO_STEP = 1.5
 MISSED = 0.05
 """Probability that a subproblem misses a relevant feature it examines; benchmarks/subproblems measures less."""
-CHOICES = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "subproblem": ("relaxation", "elastic-net", "rounding"),
     "subproblem_size": ("fixed", "grid", "incremental"),
     "exact": ("branch-and-bound", "outer-approximation"),

@@ -174,7 +174,7 @@ class ResolvedTreeSettings:
 
 
 _COUNTS = ("split_features", "n_subproblems", "backbone_max", "n_starts", "search_width")
-_CHOICES = {"screen": TREE_SCREENS, "exact": TREE_SOLVERS}
+CHOICES: dict[str, tuple[str, ...]] = {"screen": TREE_SCREENS, "exact": TREE_SOLVERS}
 _WORDS = {"min_bucket": "auto", "complexity": "auto"}
 _LISTS = ("depth", "min_bucket", "complexity", "subproblem_depth")
 _OPTIONAL = ("screen_size", "subproblem_depth", "patience", "n_thresholds")
@@ -188,10 +188,10 @@ def _plain(name: str, value: Any) -> Any:
         raise InvalidSettingError(f"sampling is {value!r}; it must be a name")
     if name == "sampling" or (value is None and name in _OPTIONAL):
         return value
-    words = _CHOICES.get(name, (_WORDS[name],) if name in _WORDS else ())
-    if isinstance(value, str) or name in _CHOICES:
+    words = CHOICES.get(name, (_WORDS[name],) if name in _WORDS else ())
+    if isinstance(value, str) or name in CHOICES:
         if value not in words:
-            kind = () if name in _CHOICES else ("a number",)
+            kind = () if name in CHOICES else ("a number",)
             raise InvalidSettingError(f"{name} is {value!r}; use {', '.join([*kind, *map(repr, words)])}")
         return value
     if name in _LISTS and hasattr(value, "__len__"):

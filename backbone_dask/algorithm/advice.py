@@ -37,6 +37,15 @@ def recommend(
     """What the theorem advises for n samples of p features of which k are relevant.
 
     `snr` is the signal's variance over the noise's: with k unit coefficients the noise has variance k / snr.
+
+    Examples
+    --------
+    >>> from backbone_dask import recommend
+    >>> advice = recommend(5000, 1_000_000, 10)
+    >>> advice.screen_size, advice.n_subproblems
+    (20000, 19)
+    >>> advice.needed_samples, advice.enough_samples
+    (2281, True)
     """
     _check(n_samples, n_features, n_nonzero, snr)
     if not 0 < subproblem_fraction <= 1:

@@ -42,6 +42,16 @@ def ingest(
     mapping from names to arrays. Files of targets are joined by the column `sample_id`; `unmatched="drop"` leaves out
     what does not match. `names` is a file with the name of a feature in each line. None, for `format`, `missing` and
     `dtype`, is what suits the files. `told` hears of progress: phase, done, total, unit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from backbone_dask import ingest, open_store
+    >>> table = pd.DataFrame({"age": [40, 50, 61], "dose": [1.5, 2.0, 0.5], "outcome": [0.1, 0.7, 0.4]})
+    >>> _ = ingest(table, "trial.zarr", target="outcome")
+    >>> store = open_store("trial.zarr")
+    >>> store.n_features, store.n_samples, list(store.targets)
+    (2, 3, ['outcome'])
     """
     by_name, given = _split_target(target)
     listed = None if names is None else os.path.abspath(names)

@@ -64,6 +64,15 @@ def screen(
     keep_blocks : whether workers keep the blocks of a store in memory, as far as they fit, for the next pass.
 
     Returns a dict from Question(target, fold) to Screening.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import screen
+    >>> X = np.random.default_rng(0).normal(size=(100, 1000))
+    >>> answers = screen(X, X[:, 7] + 0.5 * X[:, 42], keep=2, folds=3)
+    >>> [(question.fold, best.candidates.tolist()) for question, best in answers.items()]
+    [(None, [7, 42]), (0, [7, 42]), (1, [7, 42]), (2, [7, 42])]
     """
     store = as_store(data, missing=missing)
     known, work = _targets(store, y, targets), chosen_executor(executor, keep_blocks=keep_blocks)

@@ -19,6 +19,7 @@ from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
 from backbone_dask.problems.iterative import IterativeScreen
 from backbone_dask.problems.linear import LinearTask, finite_target, require_spread
+from backbone_dask.problems.logistic import LEARNERS as LOGISTIC_LEARNERS
 from backbone_dask.problems.logistic import LogisticTask
 from backbone_dask.problems.model import LinearModel, Terms
 from backbone_dask.problems.selection import FitByCriterion, GridFits, best_point, draw_trainings
@@ -149,8 +150,9 @@ def _weights(task: str, target: Target, extras: Extras) -> Any:
 
 
 def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> None:
-    if task == "classification" and settings.subproblem == "rounding":
-        raise InvalidSettingError("subproblem='rounding' is for regression; use 'relaxation' or 'elastic-net'")
+    if task == "classification" and settings.subproblem not in LOGISTIC_LEARNERS:
+        known = " or ".join(map(repr, LOGISTIC_LEARNERS))
+        raise InvalidSettingError(f"subproblem={settings.subproblem!r} is for regression; use {known}")
     if groups.is_trivial:
         return
     for name, needed in (("subproblem", "relaxation"), ("subproblem_size", "fixed"), ("sample_fraction", 1.0)):

@@ -10,7 +10,7 @@ import numpy as np
 from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.exact.catalogue import exact_solvers
+from backbone_dask.exact.catalogue import ExactSolver, exact_solvers
 from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
 from backbone_dask.protocols import Panel, Problem
@@ -39,9 +39,9 @@ LEARNERS: dict[str, SquaredLearner] = {
 
 @dataclass(frozen=True, slots=True)
 class FitReduced:
-    """The exact fit on the backbone, by the solver of that name."""
+    """The exact fit on the backbone by one of the solvers."""
 
-    solver: str
+    solver: ExactSolver
     n_nonzero: int
     gamma: float
     gap_tolerance: float
@@ -50,7 +50,7 @@ class FitReduced:
         return replace(self, n_nonzero=n_nonzero, gamma=gamma)
 
     def __call__(self, X: Standardised, y: Target, *, warm_start: CandidateIds, seconds: float) -> Outcome[SparseFit]:
-        return exact_solvers[self.solver](
+        return self.solver(
             X,
             y,
             n_nonzero=self.n_nonzero,
@@ -83,7 +83,7 @@ class LinearTask:
             construct_subproblems=sampler(settings),
             fit_subproblem=subproblem_solver(settings, LEARNERS[settings.subproblem], self.ridge),
             extract_relevant=relevant_of,
-            fit=FitReduced(settings.exact, settings.n_nonzero, ridge, settings.gap_tolerance),
+            fit=FitReduced(exact_solvers[settings.exact], settings.n_nonzero, ridge, settings.gap_tolerance),
             prepare=self.adjusted.projected,
         )
 

@@ -37,7 +37,18 @@ class _Box:
 
 
 def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int = 3) -> str:
-    """A drawing of a TreeModel, or of a fitted BackboneTreeClassifier, as the text of an SVG file."""
+    """A drawing of a TreeModel, or of a fitted BackboneTreeClassifier, as the text of an SVG file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import BackboneTreeClassifier, tree_svg
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> tree = BackboneTreeClassifier(depth=1, min_bucket=5, complexity=0.01).fit(X, X[:, 7] > 0)
+    >>> picture = tree_svg(tree, class_names=["well", "ill"])
+    >>> picture[:4], "x7 &lt;=" in picture
+    ('<svg', True)
+    """
     if not isinstance(tree, TreeModel):
         check_is_fitted(tree)
     model = tree if isinstance(tree, TreeModel) else tree.tree_

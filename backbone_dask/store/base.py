@@ -38,6 +38,17 @@ class FeatureStore(ABC):
     truth : what a simulated store was made from; never read by a fit.
     labels : names of the classes 0, 1, ... of a target, by the target's name.
     origin : the files that it was made from and how, as plain data; what has the same origin has the same columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask.store import MemoryStore
+    >>> store = MemoryStore(np.array([[1.0, 5.0], [3.0, 5.0]]), names=["height", "sort"])
+    >>> store.n_features, store.n_samples
+    (2, 2)
+    >>> columns = store.gather(np.array([0]))
+    >>> columns.values.tolist(), columns.mean.tolist(), columns.scale.tolist()
+    ([[1.0, 3.0]], [2.0], [1.0])
     """
 
     location: str

@@ -27,6 +27,15 @@ def write_store(
 
     With an executor its workers read and write partitions, unless the source lives in this process. The bytes are the
     same.
+
+    Examples
+    --------
+    >>> from backbone_dask import open_store, write_store
+    >>> from backbone_dask.store import Recipe, VirtualStore
+    >>> recipe = Recipe(kind="linear", n_samples=50, n_features=1000, n_relevant=3)
+    >>> write_store(VirtualStore(recipe), "simulated.zarr")
+    >>> open_store("simulated.zarr").truth.ids.size
+    3
     """
     draft = draft_of(source, location, overwrite=overwrite)
     for index in _written(source, draft, executor):

@@ -26,6 +26,16 @@ def open_store(
     `missing="mean"` takes NaN, and an integer's code of a missing value, for the mean of its column also where the
     store declares that it has none. `locality` says which features lie on which host, {"host": [[start, stop], ...]}:
     workers there read them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from backbone_dask import open_store, write_store
+    >>> from backbone_dask.store import MemoryStore
+    >>> write_store(MemoryStore(np.eye(3), targets={"y": np.arange(3.0)}), "small.zarr")
+    >>> store = open_store("small.zarr")
+    >>> store.n_features, store.n_samples, store.target("y").tolist()
+    (3, 3, [0.0, 1.0, 2.0])
     """
     store = _opened(locate.plain(location), missing)
     if locality is not None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from dask_processes import wait_until
+from notebook_runs import FOLDER, assert_same
 from slurm_cases import UP, Shell, Slurm, finished, slurm_environment
 
 from backbone_dask import cluster
@@ -245,6 +246,10 @@ def test_the_readme_of_deploy_runs_step_by_step(tmp_path):
     here, in_a_job = (json.loads((tmp_path / run / "result.json").read_text()) for run in ("run", "run-in-a-job"))
     assert here["recovery"]["n_found"] == 5
     assert {name: here[name] for name in FOUND} == {name: in_a_job[name] for name in FOUND}
+
+
+def test_the_notebook_comes_to_what_it_shows(slurm, tmp_path):
+    assert_same(FOLDER / "05_slurm.ipynb", tmp_path)
 
 
 def test_a_job_that_reaches_its_walltime_is_replaced_and_its_tasks_not_blamed(slurm, serial, overtime):

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from backbone_dask.exact.catalogue import exact_solvers
 from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
 from backbone_dask.losses.logistic import Margin
 from backbone_dask.problems.linear import FitReduced
@@ -35,7 +36,7 @@ class TestOuterApproximation(ExactSolverContract):
 
     @pytest.fixture
     def fit(self, n_nonzero: int, gamma: float, gap_tolerance: float) -> FitReduced:
-        return FitReduced(self.solver, n_nonzero=n_nonzero, gamma=gamma, gap_tolerance=gap_tolerance)
+        return FitReduced(exact_solvers[self.solver], n_nonzero=n_nonzero, gamma=gamma, gap_tolerance=gap_tolerance)
 
 
 class TestBranchAndBound(TestOuterApproximation):
