@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from backbone_dask.store import write_store as write_store
 
 __version__ = "0.1.0"
+# Whether anyone sees what is logged is for the program to say that uses this.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 _HOMES = {
     "Backbone": "backbone_dask.estimators",

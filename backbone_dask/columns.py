@@ -140,24 +140,40 @@ def _extreme_scale(column, centre):  # type: ignore[no-untyped-def]
     return scale if scale > _LEAST_SCALE else 0.0
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LANES)
+@numba.njit(cache=True, nogil=True)
 def _measure_present(values, code, mean, scale, absent):  # type: ignore[no-untyped-def]
+    """Whole numbers of one byte: sums are exact, and ten times as fast as those of floats."""
     features, samples = values.shape
     for j in range(features):
-        column = values[j]
-        total, squares, gone = 0.0, 0.0, 0
-        low, high = 32767, -32768
-        for i in range(samples):
-            there = column[i] != code
-            total += column[i] if there else 0
-            gone += not there
-            low = min(low, column[i] if there else 32767)
-            high = max(high, column[i] if there else -32768)
-        centre = total / max(samples - gone, 1)
-        for i in range(samples):
-            squares += (column[i] - centre) ** 2 if column[i] != code else 0.0
-        mean[j], absent[j] = centre, gone
-        scale[j] = np.sqrt(squares / samples) if low < high else 0.0
+        total, squares, there = _present_sums(values[j], code)
+        mean[j], absent[j] = total / max(there, 1), samples - there
+        # squares - total^2 / there, with the whole part of the mean taken off exactly: 0 for a constant column.
+        quotient, rest = total // max(there, 1), total % max(there, 1)
+        spread = (squares - quotient * total) - np.float64(rest) * np.float64(total) / max(there, 1)
+        scale[j] = np.sqrt(max(spread, 0.0) / samples)
+
+
+# So many squares of one byte fit into 32 bits, in which a loop has most lanes.
+_STRETCH = 1 << 16
+
+
+@numba.njit(cache=True, nogil=True)
+def _present_sums(column, code):  # type: ignore[no-untyped-def]
+    """Sum, sum of squares and number of the values that are there."""
+    total, squares, there = np.int64(0), np.int64(0), np.int64(0)
+    for start in range(0, column.size, _STRETCH):
+        part_total, part_squares, part_there = np.int32(0), np.int32(0), np.int32(0)
+        for i in range(start, min(start + _STRETCH, column.size)):
+            value = np.int32(column[i])
+            present = np.int32(value != code)
+            value = value * present
+            part_total += value
+            part_squares += value * value
+            part_there += present
+        total += part_total
+        squares += np.uint32(part_squares)
+        there += part_there
+    return total, squares, there
 
 
 @numba.njit(cache=True, nogil=True)

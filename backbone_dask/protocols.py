@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
@@ -23,6 +24,7 @@ from backbone_dask.values import (
     Target,
     Utilities,
 )
+from backbone_dask.watching import Watcher
 
 
 class Screen(Protocol):
@@ -170,6 +172,18 @@ class Executor(Protocol):
 
     def peak_bytes(self) -> list[int]:
         """The largest resident memory that each worker has had."""
+        ...
+
+    @property
+    def dashboard(self) -> str | None:
+        """The address of a page that shows what the workers do, if there is one."""
+        ...
+
+    def watching(self, watcher: Watcher) -> AbstractContextManager[None]:
+        """Solves that are started in this block tell `watcher` of their progress, a few times a second.
+
+        It is called from any thread, and not for messages that are lost.
+        """
         ...
 
     @property

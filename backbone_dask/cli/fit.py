@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from backbone_dask.cli.options import (
     locality,
     missing,
     overwrite,
+    quiet,
     settings_options,
     target,
     task,
@@ -36,10 +36,10 @@ from backbone_dask.report.summary import summary
 from backbone_dask.report.tree_svg import tree_svg
 from backbone_dask.runtime.budget import require_memory
 from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
-from backbone_dask.runtime.events import Event, Listener
+from backbone_dask.runtime.events import together
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.runtime.memory import peak_bytes
-from backbone_dask.store import open_store
+from backbone_dask.store import FeatureStore, open_store
 from backbone_dask.store.schema import MissingPolicy
 
 
@@ -56,7 +56,7 @@ from backbone_dask.store.schema import MissingPolicy
 @cluster_options
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run.")
 @overwrite
-@click.option("--quiet", is_flag=True, help="No progress display.")
+@quiet
 @as_json
 def fit(
     store: str,
@@ -99,16 +99,17 @@ def _require_memory(ready: Prepared, place: Place) -> None:
 def _run(
     ready: Prepared, directory: RunDirectory, place: Place, about: dict[str, str], *, quiet: bool, overwrite: bool
 ) -> None:
-    with executor_of(place) as executor, display(quiet) as listen:
+    with executor_of(place) as executor, display(quiet, executor) as listen:
         # A cluster that cannot be had must not cost an earlier run.
         directory.begin(overwrite=overwrite)
-        found = fitted(ready, executor, journal=directory, listen=_both(directory.log, listen))
+        found = fitted(ready, executor, journal=directory, listen=together(directory.log, listen))
         _keep(found, ready, directory, executor, about)
 
 
 def _keep(
     found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, about: dict[str, str]
 ) -> None:
+    found = _labelled(found, ready.store, about["target"])
     peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
     result = result_json(found, ready.store, **about, peak_bytes=peaks)
     write_json(directory.path / "model.json", found.model.to_json())
@@ -120,17 +121,16 @@ def _keep(
     write_json(directory.path / "result.json", result)
 
 
+def _labelled(found: Fitted | FittedTree, store: FeatureStore, target: str) -> Fitted | FittedTree:
+    """The model with names of its classes, where the store has names for them."""
+    names = store.labels.get(target, ())
+    labels = tuple(names[int(each)] for each in found.model.classes) if names else ()
+    return replace(found, model=replace(found.model, labels=labels))  # type: ignore[arg-type]
+
+
 def _draw(run: Path, result: dict[str, Any]) -> None:
     """A page that cannot be drawn must not cost the run: it can be drawn later, from the same files."""
     try:
         write_text(run / "report.html", run_page(run, result))
     except Exception as cause:
         click.echo(f"report.html was not written ({cause}); try: backbone-dask report {run}", err=True)
-
-
-def _both(first: Listener, second: Listener) -> Callable[[Event], None]:
-    def listen(event: Event) -> None:
-        first(event)
-        second(event)
-
-    return listen

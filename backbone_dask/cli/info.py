@@ -39,5 +39,8 @@ def store_json(store: FeatureStore) -> dict[str, Any]:
         "named": store.named,
         "targets": sorted(store.targets),
         "blocks": len(store.blocks()),
+        "sample_ids": store.sample_ids is not None,
+        "labels": {name: list(labels) for name, labels in store.labels.items()},
+        "sources": [each["path"] for each in (store.origin or {}).get("files", ())],
         "relevant": store.truth.ids.tolist() if store.truth is not None else None,
     }

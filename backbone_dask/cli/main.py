@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from backbone_dask import __version__
+from backbone_dask.cli.logs import log_lines, verbose
 from backbone_dask.errors import BackboneError
 
 COMMANDS = ("simulate", "ingest", "interactions", "screen", "fit", "plan", "info", "report", "predict")
@@ -26,6 +27,8 @@ class _Lazy(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"backbone_dask.cli.{name}"), name)
+        if verbose not in command.params:
+            command.params.append(verbose)
         return command
 
 
@@ -35,11 +38,15 @@ def cli() -> None:
     """Sparse, interpretable models on tables with up to 10^8 columns."""
 
 
+cli.params.append(verbose)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; what goes wrong on the user's side is a sentence, not a traceback."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        cli.main(arguments, standalone_mode=False)
+        with log_lines():
+            cli.main(arguments, standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -21,6 +21,7 @@ from backbone_dask.tree_settings import TREE_SOLVERS, TreeSettings
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print machine-readable output.")
 overwrite = click.option("--overwrite", is_flag=True, help="Replace what is there.")
+quiet = click.option("--quiet", is_flag=True, help="No progress display.")
 task = click.option(
     "--task", type=click.Choice(["regression", "classification", "tree"]), default="regression", show_default=True
 )

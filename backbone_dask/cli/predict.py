@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -49,34 +52,42 @@ def predict(
     source = open_store(store, missing=missing)
     columns = _tree(model, source) if isinstance(model, TreeModel) else _linear(model, source, covariates)
     with published(out) as stream:
-        stream.write(_encoded(columns, out.suffix))
+        stream.write(_encoded(columns, source.sample_ids, out.suffix))
     content = {"out": str(out), "n_samples": source.n_samples, "n_features": model.ids.size}
     show(content, f"{source.n_samples:,} predictions from {model.ids.size} features: {out}", as_json)
 
 
-def _tree(model: TreeModel, source: FeatureStore) -> dict[str, NDArray[np.float64]]:
+def _tree(model: TreeModel, source: FeatureStore) -> dict[str, NDArray[Any]]:
     """The label, and the share of every class in the sample's leaf."""
     shares = tree_shares(model, source)
-    labels = np.array(model.classes)[shares.argmax(axis=1)]
-    named = {f"probability_{label:g}": share for label, share in zip(model.classes, shares.T, strict=True)}
-    return {"prediction": labels, **named}
+    called = model.labels or [f"{label:g}" for label in model.classes]
+    named = {f"probability_{name}": share for name, share in zip(called, shares.T, strict=True)}
+    return {"prediction": _labels(model)[shares.argmax(axis=1)], **named}
 
 
-def _linear(model: LinearModel, source: FeatureStore, covariates: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+def _labels(model: LinearModel | TreeModel) -> NDArray[Any]:
+    """What the classes are called, or their values."""
+    return np.array(model.labels or model.classes)
+
+
+def _linear(model: LinearModel, source: FeatureStore, covariates: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     beside = {name: source.target(name) for name in covariates} or None
     predictor = predict_store(model, source, beside)
     if not model.classes:
         return {"prediction": predictor}
-    labels = np.array(model.classes)[(predictor > 0).astype(int)]
-    return {"prediction": labels, "probability": np.asarray(expit(predictor))}
+    return {"prediction": _labels(model)[(predictor > 0).astype(int)], "probability": np.asarray(expit(predictor))}
 
 
-def _encoded(columns: dict[str, NDArray[np.float64]], suffix: str) -> bytes:
+def _encoded(columns: dict[str, NDArray[Any]], sample_ids: Sequence[str] | None, suffix: str) -> bytes:
     """Comma-separated with a header, or the last column as an array."""
     if suffix == ".npy":
         buffer = io.BytesIO()
         np.save(buffer, list(columns.values())[-1], allow_pickle=False)
         return buffer.getvalue()
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    lines = [",".join(map(repr, (at, *row))) for at, row in enumerate(rows)]
-    return "\n".join([f"sample,{','.join(columns)}", *lines, ""]).encode()
+    samples = range(len(next(iter(columns.values())))) if sample_ids is None else sample_ids
+    text = io.StringIO()
+    # The csv module writes floats as repr does, and puts quotes round a name with a comma in it.
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["sample", *columns])
+    writer.writerows(zip(samples, *(values.tolist() for values in columns.values()), strict=True))
+    return text.getvalue().encode()

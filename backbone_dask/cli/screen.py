@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from backbone_dask.cli.execution import executor_of
-from backbone_dask.cli.options import Place, as_json, cluster_options, locality, missing, overwrite
+from backbone_dask.cli.options import Place, as_json, cluster_options, locality, missing, overwrite, quiet
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.errors import RunDirectoryError
@@ -54,7 +54,7 @@ from backbone_dask.values import Screening, Target
 @locality
 @cluster_options
 @overwrite
-@click.option("--quiet", is_flag=True, help="No progress display.")
+@quiet
 @as_json
 def screen(
     store: str,
@@ -129,7 +129,7 @@ def _resumable(
     with (
         open_run(_scratch(out), identity, resume=True, overwrite=False) as journal,
         executor_of(place) as executor,
-        display(quiet) as listen,
+        display(quiet, executor) as listen,
     ):
         return work(executor, journal, listen)
 

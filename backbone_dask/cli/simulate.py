@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from backbone_dask.cli.execution import executor_of
-from backbone_dask.cli.options import Place, as_json, cluster_options, overwrite
+from backbone_dask.cli.options import Place, as_json, cluster_options, overwrite, quiet
 from backbone_dask.cli.output import show
 from backbone_dask.cli.progress import display
 from backbone_dask.runtime.events import Event
@@ -37,14 +37,15 @@ CODING = "Features as drawn, float32; or cut into 0, 1 and 2, int8."
 @click.option("--virtual", is_flag=True, help="Write only the recipe; columns are made when they are read.")
 @cluster_options
 @overwrite
+@quiet
 @as_json
-def simulate(out: str, virtual: bool, place: Place, overwrite: bool, as_json: bool, **fields: Any) -> None:
+def simulate(out: str, virtual: bool, place: Place, overwrite: bool, quiet: bool, as_json: bool, **fields: Any) -> None:
     """Simulate a KIND of data set into OUT."""
     recipe = Recipe(**fields)
     if virtual:
         write_recipe(recipe, out, overwrite=overwrite)
     else:
-        _write(VirtualStore(recipe), out, place, overwrite=overwrite, quiet=as_json)
+        _write(VirtualStore(recipe), out, place, overwrite=overwrite, quiet=quiet or as_json)
     form = "recipe" if virtual else "store"
     content = {"store": out, "virtual": virtual, "n_samples": recipe.n_samples, "n_features": recipe.n_features}
     show(content, f"{form} of {recipe.n_features:,} features x {recipe.n_samples:,} samples: {out}", as_json)
@@ -57,7 +58,7 @@ def _write(store: VirtualStore, out: str, place: Place, *, overwrite: bool, quie
     draft_of(store, out, overwrite=overwrite)
     if place.is_local and place.workers is None and small and not place.tls:
         place = replace(place, workers=0)
-    with executor_of(place) as executor, display(quiet) as listen:
+    with executor_of(place) as executor, display(quiet, executor) as listen:
         write_store(
             store,
             out,

@@ -72,6 +72,6 @@ def _are_paths(sources: Any) -> bool:
 
 def _split_target(target: Any) -> tuple[tuple[str, ...], Mapping[str, Any]]:
     """Targets by name, and targets by value."""
-    if target is None or _are_paths(target):
+    if target is None or (isinstance(target, tuple) and not target) or _are_paths(target):
         return as_tuple(target), {}
     return ((), target) if isinstance(target, Mapping) else ((), {"y": target})

@@ -26,6 +26,7 @@ from backbone_dask.problems.questions import assign_folds, inquire
 from backbone_dask.problems.rounds import screen_in_rounds
 from backbone_dask.problems.screening import screen_store
 from backbone_dask.protocols import Executor
+from backbone_dask.runtime.narration import Narrator
 from backbone_dask.screens.panels import Question
 from backbone_dask.store import FeatureStore, as_store
 from backbone_dask.store.schema import MissingPolicy
@@ -79,7 +80,7 @@ def screen(
     if rounds > 1:
         return _in_rounds(store, known, folds, work, **asked)
     inquiry = inquire(screen, known, _folds(folds, store.n_samples, random_state))
-    return screen_store(store, inquiry, keep, work)
+    return screen_store(store, inquiry, keep, work, listen=Narrator())
 
 
 def _checked(keep: int) -> int:
@@ -94,7 +95,7 @@ def _in_rounds(
     if len(known) > 1 or folds is not None:
         raise InvalidSettingError("several rounds take one target and no folds")
     ((name, target),) = known.items()
-    return {Question(name, None): screen_in_rounds(store, target, work, **asked)}
+    return {Question(name, None): screen_in_rounds(store, target, work, listen=Narrator(), **asked)}
 
 
 def _targets(store: FeatureStore, y: TargetLike, names: Sequence[str] | None) -> dict[str, Target]:

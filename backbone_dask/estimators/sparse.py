@@ -9,6 +9,7 @@ from backbone_dask.estimators.execution import chosen_executor
 from backbone_dask.estimators.table import TableEstimator, seed_of
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.fitting import Fitted, fit_sparse, prepare
+from backbone_dask.runtime.narration import Narrator
 from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import Target
@@ -22,7 +23,7 @@ class SparseEstimator(TableEstimator):
     def _fit_one(self, store: FeatureStore, target: Target, sample_weight: Any, covariates: Any) -> Fitted:
         extras = Extras(sample_weight, covariates, self.fit_intercept, self.groups, self.nonnegative)
         ready = prepare(store, target, self._settings(), task=self._task, extras=extras)
-        return fit_sparse(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks))
+        return fit_sparse(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks), listen=Narrator())
 
     def _settings(self) -> Settings:
         own = {field.name for field in fields(Settings)} - {"seed"}

@@ -21,6 +21,7 @@ from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import tree_shares
 from backbone_dask.problems.tree_fitting import FittedTree, fit_tree, prepare_tree
 from backbone_dask.problems.tree_text import export_text
+from backbone_dask.runtime.narration import Narrator
 from backbone_dask.tree_settings import TreeSettings
 
 
@@ -132,7 +133,8 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         if self.class_weight is not None:
             sample_weight = weigh_classes(self.class_weight, labels, sample_weight)
         ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=sample_weight)
-        return self._keep(fit_tree(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks)))
+        executor = chosen_executor(self.executor, keep_blocks=self.keep_blocks)
+        return self._keep(fit_tree(ready, executor, listen=Narrator()))
 
     def predict_proba(self, X: TableLike) -> NDArray[np.float64]:
         """The share of every class in the leaf of every sample, shape (samples, classes)."""

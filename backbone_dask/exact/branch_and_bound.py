@@ -108,7 +108,7 @@ class _Search:
                 break
             _, _, node = heapq.heappop(self.open)
             self._settle(children(self.problem, node, self.goal), self.goal)
-            self._note(self.bound)
+            self.recorder.note(self.incumbent.objective, self.bound)
         return Termination.ROUND_LIMIT
 
     def _settle(self, nodes: list[Node], goal: float) -> None:

@@ -10,7 +10,7 @@ from backbone_dask.values import TracePoint
 from backbone_dask.watching import current_watcher
 
 MOST_POINTS = 200
-_NOTICED = 0.02
+_NOTICED = 0.01
 """What comes off the width between objective and bound, as a share of it, makes a point."""
 
 

@@ -28,7 +28,7 @@ from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
-from backbone_dask.runtime.events import Listener, silent
+from backbone_dask.runtime.events import Listener, Part, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
 from backbone_dask.runtime.site import Site, settle
 from backbone_dask.settings import ResolvedSettings, Settings
@@ -191,7 +191,7 @@ def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Spine:
-    """Runs the method on one table: for a task, with a way to reduce; runs of other names keep a journal each."""
+    """Runs the method on one table: for a task, with a way to reduce; every part keeps a journal of its own."""
 
     ready: Preparation
     site: Site
@@ -199,7 +199,7 @@ class _Spine:
     journal: Journal
     listen: Listener
 
-    def __call__(self, task: SparseTask, reduce: ReducePhase, name: str | None = None) -> Finding:
+    def __call__(self, task: SparseTask, reduce: ReducePhase, part: Part | None = None) -> Finding:
         ready = replace(self.ready, task=task)
         problem = ready.problem
         return Run(
@@ -210,8 +210,9 @@ class _Spine:
             budget=self.budget,
             screen=_screen_phase(problem, ready),
             reduce=reduce,
-            journal=self.journal if name is None else self.journal.part(name),
+            journal=self.journal if part is None else self.journal.part(part.name),
             listen=self.listen,
+            part=part,
         ).execute()
 
 

@@ -61,7 +61,7 @@ class LinearModel:
 
     `beside` holds the coefficients of covariates that are no features of the table, `beside_names` what they are called
     if they have names. With two `classes`, labels as they
-    are in the data, the sum is the log odds of the second.
+    are in the data, the sum is the log odds of the second; `labels` are their names, where they have some.
     """
 
     support: Terms
@@ -70,6 +70,7 @@ class LinearModel:
     beside: NDArray[np.float64]
     classes: tuple[float, ...] = ()
     beside_names: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def ids(self) -> CandidateIds:
@@ -93,6 +94,7 @@ class LinearModel:
             "beside": self.beside.tolist(),
             "beside_names": list(self.beside_names),
             "classes": list(self.classes),
+            **({"labels": list(self.labels)} if self.labels else {}),
         }
 
     @classmethod
@@ -108,6 +110,7 @@ class LinearModel:
             np.array(content["beside"], np.float64),
             tuple(content["classes"]),
             tuple(content.get("beside_names", ())),
+            tuple(content.get("labels", ())),
         )
 
 

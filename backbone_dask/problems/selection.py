@@ -43,7 +43,7 @@ class GridFits:
         gammas = self.settings.gammas
         for at, (gamma, path) in enumerate(zip(gammas, self._paths(work), strict=True), start=1):
             found |= {Point(size, gamma): fit for size, fit in zip(self.settings.sizes, path, strict=True)}
-            work.listen(Event("reduced", at, len(gammas) + 1, "fit", "choosing k and gamma"))
+            work.listen(Event("choice", at, len(gammas), "gammas", "choosing k and gamma"))
         return found
 
     def _paths(self, work: Reduction) -> Iterator[list[Outcome[SparseFit]]]:
@@ -90,7 +90,8 @@ class FitByCriterion:
         fit = work.problem.fit.at(best.n_nonzero, self.grid.task.ridge(best.gamma))  # type: ignore[attr-defined]
         warm = fits[Point(best.n_nonzero, best.gamma)].model.support
         item = (work.columns, work.y, fit, warm, self.grid.settings.time_limit)
-        return next(iter(work.executor.map(solve_reduced, [item]))), points
+        with work.watched(self.grid.settings.time_limit):
+            return next(iter(work.executor.map(solve_reduced, [item]))), points
 
     def _criterion(self, X: Standardised, model: SparseFit) -> float:
         predictor = model.weights @ X[model.support].astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_values
-from backbone_dask.runtime.events import Event
+from backbone_dask.runtime.events import Event, Part
 from backbone_dask.runtime.run import Finding, Reduced, ReducePhase, Reduction
 from backbone_dask.runtime.survivors import supply
 from backbone_dask.runtime.tasks import prepared_columns, solve_reduced
@@ -24,8 +24,8 @@ from backbone_dask.values import Mask, Outcome, Termination, TreePoint
 LEAST_SECONDS = 1.0
 _SPLITS = 11
 """Address of the draw of validation samples."""
-Spine = Callable[[TreeTask, ReducePhase, str], Finding]
-"""Runs the method for a task with a way to reduce, under a name."""
+Spine = Callable[[TreeTask, ReducePhase, Part], Finding]
+"""Runs the method for a task with a way to reduce, as one part of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class OneTree:
 
     def __call__(self, work: Reduction) -> Reduced:
         parts = fit_of(work).at(self.goal).split(self.n_parts)
-        outcomes = solved(work, self.store, parts, self.seconds)
+        with work.watched(self.seconds):
+            outcomes = solved(work, self.store, parts, self.seconds)
         best = min(outcomes, key=lambda outcome: outcome.objective)
         return best, ()
 
@@ -70,7 +71,7 @@ def solved(work: Reduction, store: FeatureStore, fits: list[FitTree], seconds: f
     items = (([values], work.y, fit, work.warm_start, share) for fit in fits)
     for outcome in work.executor.map(solve_reduced, items):
         outcomes.append(outcome)
-        work.listen(Event("reduced", len(outcomes), len(fits) + 1, "trees", f"objective {outcome.objective:.4f}"))
+        work.listen(Event("search", len(outcomes), len(fits), "trees", f"objective {outcome.objective:.4f}"))
     return outcomes
 
 
@@ -97,7 +98,7 @@ def validation_curve(
     tried: dict[Goal, list[Trial]] = {goal: [] for goal in goals(settings)}
     for at, training in enumerate(trainings):
         kept = KeptTrees(store, tuple(tried), settings.n_starts, settings.time_limit / len(trainings))
-        finding = run(_trained(task, training), kept, f"validation-{at}")
+        finding = run(_trained(task, training), kept, Part(at, len(trainings)))
         values = tree_values(store.gather(finding.backbone))
         left_out = task.labels.weighted(np.where(training, 0.0, task.labels.weights))
         for goal, outcome in kept.outcomes.items():

@@ -22,7 +22,7 @@ from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
-from backbone_dask.runtime.events import Listener, silent
+from backbone_dask.runtime.events import Listener, Part, silent
 from backbone_dask.runtime.run import Finding, OneScreen, ReducePhase, Run
 from backbone_dask.runtime.site import Site, settle
 from backbone_dask.screens.catalogue import MOST_CLASSES
@@ -129,7 +129,7 @@ def fit_tree(
 
 @dataclass(frozen=True, slots=True)
 class _Spine:
-    """Runs the method on one table: for a task, with a way to reduce; runs of other names keep a journal each."""
+    """Runs the method on one table: for a task, with a way to reduce; every part keeps a journal of its own."""
 
     ready: TreePreparation
     site: Site
@@ -137,7 +137,7 @@ class _Spine:
     journal: Journal
     listen: Listener
 
-    def __call__(self, task: TreeTask, reduce: ReducePhase, name: str | None = None) -> Finding:
+    def __call__(self, task: TreeTask, reduce: ReducePhase, part: Part | None = None) -> Finding:
         problem = task.problem(self.ready.settings)
         return Run(
             problem=problem,
@@ -148,8 +148,9 @@ class _Spine:
             screen=OneScreen(problem.screen),
             reduce=reduce,
             extend=_extension(self.ready),
-            journal=self.journal if name is None else self.journal.part(name),
+            journal=self.journal if part is None else self.journal.part(part.name),
             listen=self.listen,
+            part=part,
         ).execute()
 
 

@@ -19,7 +19,8 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class TreeModel:
-    """`tree` splits on positions in `ids`, the features that it uses; `classes` are labels as they are in the data.
+    """`tree` splits on positions in `ids`, the features that it uses; `classes` are labels as they are in the data,
+    `labels` their names where they have some.
 
     A missing value stands for its feature's mean.
     """
@@ -29,6 +30,7 @@ class TreeModel:
     names: tuple[str, ...]
     means: NDArray[np.float64]
     classes: tuple[float, ...]
+    labels: tuple[str, ...] = ()
 
     def shares(self, columns: Columns) -> NDArray[np.float64]:
         """The share of every class in the leaf of every sample (samples, classes), for raw columns of `ids`."""
@@ -75,6 +77,7 @@ class TreeModel:
             "names": list(self.names),
             "means": self.means.tolist(),
             "classes": list(self.classes),
+            **({"labels": list(self.labels)} if self.labels else {}),
             "tree": self.nested(),
         }
 
@@ -89,7 +92,7 @@ class TreeModel:
             names, means = tuple(content["names"]), np.array(content["means"], np.float64)
             if not ids.shape == (len(names),) == means.shape:
                 raise ValueError("ids, names and means differ in number")
-            return cls(tree, ids, names, means, tuple(content["classes"]))
+            return cls(tree, ids, names, means, tuple(content["classes"]), tuple(content.get("labels", ())))
         except KeyError as cause:
             raise RunDirectoryError(f"the model is damaged: it has no {cause}") from cause
         except (TypeError, ValueError, AttributeError) as cause:

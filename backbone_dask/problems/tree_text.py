@@ -11,7 +11,8 @@ from backbone_dask.trees.tree import LEAF
 
 def export_text(model: TreeModel, class_names: Sequence[Any] | None = None, decimals: int = 3) -> str:
     """The tree as indented lines: conditions, and at the leaves the class with its share of the training weight."""
-    names = [f"{label:g}" for label in model.classes] if class_names is None else [str(name) for name in class_names]
+    own = model.labels or [f"{label:g}" for label in model.classes]
+    names = own if class_names is None else [str(name) for name in class_names]
     return "\n".join(_lines(model, names, decimals, 0, "")) + "\n"
 
 

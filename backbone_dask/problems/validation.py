@@ -13,13 +13,14 @@ from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.selection import GridFits, Point
 from backbone_dask.problems.sparse import SparseTask, raw_values
+from backbone_dask.runtime.events import Part
 from backbone_dask.runtime.run import Finding, Reduced, ReducePhase, Reduction
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import GridPoint, Mask, Outcome, SparseFit, Termination
 
-Spine = Callable[[SparseTask, ReducePhase, str], Finding]
-"""Runs the method for a task with a way to reduce, under a name."""
+Spine = Callable[[SparseTask, ReducePhase, Part], Finding]
+"""Runs the method for a task with a way to reduce, as one part of several."""
 
 
 @dataclass
@@ -47,7 +48,7 @@ def validation_curve(
         trained = _weighted(task, training)
         left_out = task.weighted(np.where(training, 0.0, task.adjusted.weights))
         kept = KeptFits(GridFits(trained, settings, len(trainings)))
-        finding = run(trained, kept, f"validation-{at}")
+        finding = run(trained, kept, Part(at, len(trainings)))
         columns = store.gather(finding.backbone)
         for point, outcome in kept.fits.items():
             error = left_out.loss(_predictor(trained, outcome.model, columns))

@@ -66,9 +66,9 @@ def _row(cells: Sequence[str], kinds: Sequence[str | None]) -> str:
     return element("tr", element("th", first, scope="row", class_=kinds[0]), *others)
 
 
-def details(summary: str, *inner: str, is_short: bool = False) -> str:
-    """Folded away on the screen; what is short is unfolded on paper."""
-    return element("details", element("summary", text(summary)), *inner, class_="short" if is_short else None)
+def details(summary: str, *inner: str, kind: str | None = None) -> str:
+    """Folded away on the screen and left out on paper; of kind `on-paper` it is unfolded there."""
+    return element("details", element("summary", text(summary)), *inner, class_=kind)
 
 
 def section(called: str, title: str, *inner: str, wide: bool = False) -> str:

@@ -50,6 +50,7 @@ def result_json(
         },
         "support": {"ids": model.ids.tolist(), "names": list(model.names)},
         **(_tree(fitted) if isinstance(fitted, FittedTree) else _linear(fitted, store)),
+        **({"labels": list(model.labels)} if model.labels else {}),
         "training": fitted.training,
         "backbone": finding.backbone.tolist(),
         "objective": finding.outcome.objective,

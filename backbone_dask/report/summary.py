@@ -44,7 +44,12 @@ def _model(result: dict[str, Any]) -> str:
     head = [f"| {'feature':{width}} |  coefficient |", f"| {'-' * width} | -----------: |"]
     free = [("intercept", result["intercept"]), *_covariates(result["covariates"])]
     tail = [f"| {name:{width}} | {value:>12.5g} |" for name, value in free]
-    return "\n".join(["## Model", "", *head, *rows, *tail])
+    return "\n".join(["## Model", "", *head, *rows, *tail, *_classes(result)])
+
+
+def _classes(result: dict[str, Any]) -> list[str]:
+    labels = result.get("labels", ())
+    return ["", f"The sum is the log odds of {labels[1]} against {labels[0]}."] if len(labels) == 2 else []
 
 
 def _covariates(covariates: dict[str, Any]) -> list[tuple[str, float]]:

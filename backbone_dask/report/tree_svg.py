@@ -52,7 +52,7 @@ def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int 
     if not isinstance(tree, TreeModel):
         check_is_fitted(tree)
     model = tree if isinstance(tree, TreeModel) else tree.tree_
-    labels = class_names if class_names is not None else getattr(tree, "classes_", model.classes)
+    labels = class_names if class_names is not None else getattr(tree, "classes_", model.labels or model.classes)
     if len(labels) != len(model.classes):
         raise InvalidSettingError(f"class_names has {len(labels)} names; the tree has {len(model.classes)} classes")
     names = [f"{each:g}" if isinstance(each, float) else str(each) for each in labels]

@@ -148,7 +148,8 @@ class RunDirectory:
 
     def log(self, event: Event) -> None:
         """Listener: append the event, with the seconds since this process began the run."""
-        line = {"seconds": round(time.time() - self._began, 3), **asdict(event)}
+        content = asdict(event)
+        line = {"seconds": round(time.time() - self._began, 3), **content.pop("facts"), **content}
         path = self.path / "events.jsonl"
         with full_disk_explained(path), path.open("a") as stream:
             stream.write(json.dumps(line) + "\n")

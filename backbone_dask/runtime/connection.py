@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 from distributed import Client
@@ -47,6 +48,18 @@ def ask_scheduler(client: Client, question: Callable[[], Any]) -> Any:
             time.sleep(0.5)
             await_scheduler(client)
     return question()
+
+
+def dashboard_of(client: Client) -> str | None:
+    """Where people can see what the cluster does, if there is such a place."""
+    # A scheduler in this process draws with the bokeh that is here.
+    if client.cluster is not None and find_spec("bokeh") is None:
+        return None
+    try:
+        link: str | None = client.dashboard_link
+    except (KeyError, OSError):
+        return None
+    return link or None
 
 
 def await_workers(client: Client) -> None:

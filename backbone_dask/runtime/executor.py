@@ -7,22 +7,31 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import asdict, fields
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import repeat
 from typing import Any
 from uuid import uuid4
 
-from distributed import Client, Future, get_worker, wait
+from distributed import Client, Future, wait
 from distributed.scheduler import KilledWorker
 
 from backbone_dask.errors import ClusterError, WorkerLostError
 from backbone_dask.runtime.budget import TASKS_PER_WORKER
-from backbone_dask.runtime.connection import CANCELLED, LOST, ask_scheduler, await_scheduler, await_workers
+from backbone_dask.runtime.connection import (
+    CANCELLED,
+    LOST,
+    ask_scheduler,
+    await_scheduler,
+    await_workers,
+    dashboard_of,
+)
 from backbone_dask.runtime.handles import Handle, Placed, resolved
-from backbone_dask.runtime.ledger import Entry, Ledger, entered, name_of
+from backbone_dask.runtime.ledger import Ledger, entered, name_of
+from backbone_dask.runtime.mail import Mail, on_worker
 from backbone_dask.runtime.memory import physical_bytes
+from backbone_dask.runtime.pacing import telling
 from backbone_dask.values import Seat
+from backbone_dask.watching import Watcher, nobody
 
 # Of one value, in a row: a scheduler that comes back so often and is lost again will not do better.
 MOST_RECOVERIES = 5
@@ -51,6 +60,7 @@ class SerialExecutor(_Accountable):
     """Everything in this process; handles are the values themselves."""
 
     n_workers = 1
+    dashboard: str | None = None
 
     def __init__(self, *, keeps_blocks: bool = False) -> None:
         super().__init__(keeps_blocks)
@@ -82,6 +92,9 @@ class SerialExecutor(_Accountable):
     ) -> Iterator[Any]:
         return (self.submit(function, *item, home=home) for item, home in zip(items, homes, strict=False))
 
+    def watching(self, watcher: Watcher) -> AbstractContextManager[None]:
+        return telling(watcher)
+
 
 class DaskExecutor(_Accountable):
     """Tasks on the workers of a cluster. Only ids, seeds and small answers pass through the scheduler.
@@ -98,6 +111,7 @@ class DaskExecutor(_Accountable):
         self._asked = -FRESH_SECONDS
         self._epoch = 0
         self._topic = f"backbone-{uuid4().hex}"
+        self._mail = Mail(self.ledger)
         await_workers(client)
         self._listen()
         weakref.finalize(self, _stop_listening, client, self._topic)
@@ -110,6 +124,10 @@ class DaskExecutor(_Accountable):
     def worker_bytes(self) -> int:
         """Of the smallest; a worker without a limit counts as one that has all of this machine."""
         return min(int(worker["memory_limit"]) or physical_bytes() for worker in self._some_workers().values())
+
+    @property
+    def dashboard(self) -> str | None:
+        return dashboard_of(self._client)
 
     def seats(self) -> tuple[Seat, ...]:
         """The workers by name, so that the same workers always come in the same order."""
@@ -152,6 +170,14 @@ class DaskExecutor(_Accountable):
         finally:
             self._client.cancel([future for handle in started for future in handle.sent])
 
+    @contextmanager
+    def watching(self, watcher: Watcher) -> Iterator[None]:
+        self._mail.watcher = watcher
+        try:
+            yield
+        finally:
+            self._mail.watcher = nobody
+
     def _send(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], home: str | None, priority: int
     ) -> Future:
@@ -160,7 +186,8 @@ class DaskExecutor(_Accountable):
         # A hint: a task whose worker is gone, or busy while others are idle, may run elsewhere.
         pin = {"workers": [self._addresses[home]], "allow_other_workers": True} if home in self._addresses else {}
         values = resolved(arguments, self._epoch)
-        return self._client.submit(_on_worker, self._topic, home, function, *values, **how, **pin)
+        watched = self._mail.watcher is not nobody
+        return self._client.submit(on_worker, self._topic, watched, home, function, *values, **how, **pin)
 
     def _scatter(self, value: Any, home: str | None) -> Future:
         self._asked = -FRESH_SECONDS
@@ -203,8 +230,7 @@ class DaskExecutor(_Accountable):
                 wait(running, return_when="FIRST_COMPLETED")
 
     def _listen(self) -> None:
-        ledger = self.ledger
-        self._client.subscribe_topic(self._topic, lambda event: ledger.add(entry_of(event[1])))
+        self._client.subscribe_topic(self._topic, self._mail)
 
     def _some_workers(self) -> dict[str, Any]:
         """Those that are there, or the first that comes."""
@@ -226,20 +252,6 @@ class DaskExecutor(_Accountable):
 def _stop_listening(client: Client, topic: str) -> None:
     if client.status == "running":
         client.unsubscribe_topic(topic)
-
-
-def _on_worker(topic: str, home: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
-    worker = get_worker()
-
-    def enter(entry: Entry) -> None:
-        worker.log_event(topic, asdict(entry))
-
-    return entered(enter, str(worker.name), home, function, *arguments)
-
-
-def entry_of(message: dict[str, Any]) -> Entry:
-    """Dask adds to a message which worker it came from."""
-    return Entry(**{field.name: message[field.name] for field in fields(Entry)})
 
 
 def _name_and_host(dask_worker: Any) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,6 +11,8 @@ from typing import Any
 
 from backbone_dask.runtime.memory import peak_bytes
 from backbone_dask.runtime.meter import METER
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Ledger:
     peaks: dict[str, int] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> None:
+        log.debug("%s on %s: %.3f s, at home: %s", entry.function, entry.seat, entry.seconds, entry.at_home)
         self.amounts.update(entry.amounts)
         self.tasks[entry.function] += 1
         self.seconds[entry.function] = self.seconds.get(entry.function, 0.0) + entry.seconds

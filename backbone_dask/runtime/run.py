@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from backbone_dask.algorithm.hierarchy import Hierarchy
+from backbone_dask.algorithm.hierarchy import Hierarchy, union
 from backbone_dask.algorithm.ranking import survivors
 from backbone_dask.protocols import Executor, Panel, Problem, SpineSettings
 from backbone_dask.runtime.budget import Budget, losses_advised
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
-from backbone_dask.runtime.events import Event, Listener, silent
+from backbone_dask.runtime.events import Event, Listener, Part, Solving, silent, solve_facts
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.site import Site
 from backbone_dask.runtime.survivors import Supply, Survivors, compact
@@ -62,6 +62,10 @@ class Reduction:
         """The worker that has most of the backbone's columns."""
         return self.held.nearest([self.backbone])
 
+    def watched(self, seconds: float) -> AbstractContextManager[None]:
+        """The listener hears of the solves of one problem in this block, which have so many seconds."""
+        return self.executor.watching(Solving(self.listen, seconds))
+
 
 Extend = Callable[[Reduction, LevelRecord], Iterator[LevelRecord]]
 """From the backbone of the last level to those of further ones, which look at every survivor again."""
@@ -85,7 +89,8 @@ class OneFit:
 
     def __call__(self, work: Reduction) -> Reduced:
         item = (work.columns, work.y, work.problem.fit, work.warm_start, self.seconds)
-        return next(iter(work.executor.map(solve_reduced, [item], work.homes))), ()
+        with work.watched(self.seconds):
+            return next(iter(work.executor.map(solve_reduced, [item], work.homes))), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,7 @@ class Run:
     extend: Extend = no_extension
     journal: Journal = field(default_factory=NoJournal)
     listen: Listener = silent
+    part: Part | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
     def execute(self) -> Finding:
@@ -137,7 +143,7 @@ class Run:
         with self._timed("screen"):
             screening = self.journal.screening()
             if screening is None:
-                screener = Screener(self.site, serve, self.journal, self.listen)
+                screener = Screener(self.site, serve, self.journal, self._tell)
                 screening = self.screen(screener, self.settings.screen_size)
                 self.journal.keep_screening(screening)
         return screening
@@ -145,10 +151,11 @@ class Run:
     def _compact(self, serve: Supply, candidates: CandidateIds) -> Survivors:
         with self._timed("compact"):
             step = self.budget.partition_features
+            self._tell(Event("compact", 0, candidates.size, "columns"))
             held, done = self._held(serve, candidates, step), 0
             for size in held.sizes():
                 done += size
-                self.listen(Event("compact", done, candidates.size, "columns"))
+                self._tell(Event("compact", done, candidates.size, "columns"))
         return held
 
     def _held(self, serve: Supply, candidates: CandidateIds, step: int) -> Survivors:
@@ -163,16 +170,24 @@ class Run:
             for record in hierarchy.levels(screening, problem.construct_subproblems, self._solver(held, y)):
                 self.journal.keep_level(record)
                 records.append(record)
+                facts = {**_facts(record.level, record.backbone), "coverage": record.coverage}
+                self._tell(Event("levels", len(record.answers), record.n_planned, "subproblems", facts=facts))
         return tuple(records)
 
     def _solver(self, held: Survivors, y: Any) -> Any:
         def solve(subproblems: Sequence[Subproblem]) -> Iterator[Answer]:
+            backbone = union([])
+            self._tell_level(0, subproblems, backbone)
             for found, answer in enumerate(self._answers(subproblems, held, y), start=1):
-                note = f"level {answer.level}: {answer.relevant.size} relevant"
-                self.listen(Event("levels", found, len(subproblems), "subproblems", note))
+                backbone = union([backbone, answer.relevant])
+                self._tell_level(found, subproblems, backbone)
                 yield answer
 
         return solve
+
+    def _tell_level(self, done: int, subproblems: Sequence[Subproblem], backbone: CandidateIds) -> None:
+        facts = _facts(subproblems[0].level, backbone)
+        self._tell(Event("levels", done, len(subproblems), "subproblems", facts=facts))
 
     def _answers(self, subproblems: Sequence[Subproblem], held: Survivors, y: Any) -> Iterator[Answer]:
         """Answers in index order; the journal has a prefix of them after a restart."""
@@ -196,28 +211,41 @@ class Run:
             return ()
         records = []
         with self._timed("extend"):
-            for record in self.extend(self._reduction(last, held, y), last):
+            work = replace(self._reduction(last, held, y), listen=self._tell_as("extend"))
+            for record in self.extend(work, last):
                 self.journal.keep_level(record)
                 records.append(record)
         return tuple(records)
 
     def _reduce(self, last: LevelRecord, held: Survivors, y: Any) -> Reduced:
         with self._timed("reduced"):
-            self.listen(Event("reduced", 0, 1, "fit", f"{last.backbone.size} features in the backbone"))
+            self._tell(Event("reduced", 0, 1, "fit", facts={"backbone": last.backbone.size}))
             outcome, grid = self.reduce(self._reduction(last, held, y))
-            self.listen(Event("reduced", 1, 1, "fit", f"gap {outcome.gap:.2%}"))
+            facts = {"gap": outcome.gap, "termination": outcome.termination.value}
+            facts = solve_facts(outcome.objective, outcome.bound) | facts if self.part is None else {}
+            self._tell(Event("reduced", 1, 1, "fit", facts=facts))
         return outcome, grid
 
     def _reduction(self, last: LevelRecord, held: Survivors, y: Any) -> Reduction:
         backbone = last.backbone
         problem, columns = self.problem.restricted(backbone), held.columns(backbone)
-        return Reduction(self.site.executor, held, backbone, columns, y, problem, warm_start(last), self.listen)
+        return Reduction(self.site.executor, held, backbone, columns, y, problem, warm_start(last), self._tell)
+
+    def _tell(self, event: Event) -> None:
+        self.listen(event if self.part is None else replace(event, run=str(self.part)))
+
+    def _tell_as(self, phase: str) -> Listener:
+        return lambda event: self._tell(replace(event, phase=phase))
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:
         began = time.perf_counter()
         yield
         self.seconds[phase] = time.perf_counter() - began
+
+
+def _facts(level: int, backbone: CandidateIds) -> dict[str, float | str]:
+    return {"level": level, "backbone": backbone.size}
 
 
 def warm_start(record: LevelRecord) -> CandidateIds:

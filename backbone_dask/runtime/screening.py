@@ -48,11 +48,11 @@ class Screener:
         shared = executor.share(panel)
         sink = open_sink(panel.n_questions, cut.unit) if open_sink else None
         items = ((self._tree(cut, group, shared, keep, sink), keep) for group in pending)
-        self._report(rankings[0].n_scored)
+        self._report(rankings)
         for group, found in zip(pending, executor.map(merge_rankings, items), strict=True):
             self.journal.keep_rankings(name, *group, found)
             rankings = merge_rankings([rankings, found], keep)
-            self._report(rankings[0].n_scored)
+            self._report(rankings)
         return rankings
 
     def _tree(
@@ -72,9 +72,11 @@ class Screener:
         source = self.serve(np.arange(*span), home)
         return self.site.executor.submit(screen_span, source, cut, span, panel, keep, sink, home=home)
 
-    def _report(self, done: int) -> None:
-        width = self.site.source.n_samples * self.site.source.itemsize
-        self.listen(Event("screen", done, self.site.source.n_features, "columns", unit_bytes=width))
+    def _report(self, rankings: Rankings) -> None:
+        best, source = rankings[0], self.site.source
+        facts = {"survivors": best.candidates.size, "constant": best.n_constant}
+        width = source.n_samples * source.itemsize
+        self.listen(Event("screen", best.n_scored, source.n_features, "columns", unit_bytes=width, facts=facts))
 
 
 def _nothing(n_questions: int) -> Rankings:

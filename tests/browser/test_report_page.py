@@ -161,4 +161,5 @@ def test_paper_shows_everything_black_on_white(show, name):
     boxes = [each for each in page.query_selector_all(".scroll") if each.is_visible()]
     assert boxes
     assert [each for each in boxes if each.evaluate("e => e.scrollHeight > e.clientHeight + 1")] == []
+    assert page.locator('table[data-table="versions"]').is_visible()
     assert len(page.pdf(prefer_css_page_size=True)) > 10_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -48,9 +49,12 @@ class Shell:
         """The one-line error of a command that must fail without a traceback."""
         done = self(*arguments)
         assert done.returncode == 1, (done.returncode, done.stdout, done.stderr)
-        assert done.stderr.startswith("error: "), done.stderr
         assert "Traceback" not in done.stderr
-        return done.stderr
+        # Before it there is only what the command had done by then.
+        *said, complaint = done.stderr.splitlines(keepends=True)
+        assert complaint.startswith("error: "), done.stderr
+        assert all(re.match(r"\d\d:\d\d:\d\d ", each) for each in said), done.stderr
+        return complaint
 
     def start(self, *arguments: object) -> subprocess.Popen[str]:
         """A process group of its own, as a shell gives to a job."""

@@ -25,9 +25,9 @@ def clock(monkeypatch):
     monkeypatch.setattr(trace.time, "monotonic", lambda: float(next(now)))
 
 
-def test_a_point_for_every_fiftieth_that_comes_off_the_gap(clock):
+def test_a_point_for_every_hundredth_that_comes_off_the_gap(clock):
     recorder = Recorder()
-    for objective, bound in ((10.0, 0.0), (10.0, 0.19), (9.9, 0.0), (9.8, 0.01), (9.7, 5.0), (9.7, 5.0)):
+    for objective, bound in ((10.0, 0.0), (10.0, 0.09), (9.91, 0.0), (9.8, 0.01), (9.7, 5.0), (9.7, 5.0)):
         recorder.note(objective, bound)
     assert recorder.trace(9.5, 6.0, 99.0) == (
         TracePoint(1.0, 10.0, 0.0),
@@ -58,7 +58,7 @@ def test_a_gap_that_closes_for_ever_makes_few_points():
     for points in (recorder.trace(1.0, 1.0, 1.0), watched.trace(1.0, 0.0, 1.0)):
         assert 20 < len(points) <= MOST_POINTS + 1
         assert points[0].objective - points[0].bound == pytest.approx(1.0, abs=1.1)
-    assert len(told) < 500
+    assert len(told) < 1500
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(-10, 10)), max_size=40), st.floats(0, 5), st.floats(-5, 0))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from backbone_dask.report.charts.bars import Bar, linear_bars, log_bars
 from backbone_dask.report.charts.dots import Dot, effect_dots
+from backbone_dask.report.charts.frame import with_room
 from backbone_dask.report.charts.lines import Curve, apart, curves
 from backbone_dask.report.charts.ranks import Marks, ranked
 from backbone_dask.report.charts.scale import Evenly, Linear, Log
@@ -85,6 +86,10 @@ def test_names_are_moved_apart(places):
     assert all(later - earlier >= 13 - 1e-6 for earlier, later in pairwise(moved))
     assert moved[0] >= -1e-6
     assert moved[-1] <= 100 + 1e-6
+
+
+def test_names_of_ticks_do_not_reach_into_each_other():
+    assert with_room({1.0: (0, 10), 2.0: (8, 10), 3.0: (16, 10), 4.0: (40, 10)}) == [1.0, 3.0, 4.0]
 
 
 def marks_of(drawing):

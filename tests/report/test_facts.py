@@ -11,7 +11,7 @@ from report_cases import LONG, SCRIPT, TRACE, result_of
 from backbone_dask.report.facts.funnel import funnel
 from backbone_dask.report.facts.growth import Stop, growth
 from backbone_dask.report.facts.losses import recovery_facts
-from backbone_dask.report.facts.proof import trace, trace_words
+from backbone_dask.report.facts.proof import Moment, trace, trace_words, worth_drawing
 from backbone_dask.report.facts.rules import rules, tightest
 from backbone_dask.report.facts.terms import Term, free_terms, terms
 from backbone_dask.report.facts.utilities import MOST_POINTS, ranked_utilities
@@ -185,6 +185,13 @@ def test_a_trace_by_hand():
         "The best model was found after 2 s; the gap was 40 % after 0.5 s and 1.25 % after 2 s."
     )
     assert trace({}) == ()
+
+
+def test_first_guesses_that_are_far_off_are_not_drawn():
+    far, near, last = Moment(0.0, 19_000.0, None), Moment(1.0, 105.0, 90.0), Moment(2.0, 100.0, 95.0)
+    assert worth_drawing((far, near, last)) == (near, last)
+    assert worth_drawing((far,)) == (far,)
+    assert worth_drawing((near, last)) == (near, last)
 
 
 def test_recovery_says_which_phase_lost_what(linear):

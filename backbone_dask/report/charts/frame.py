@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
@@ -9,9 +10,11 @@ from backbone_dask.report.charts.scale import Scale
 from backbone_dask.report.html import attributes_of, element, text
 from backbone_dask.report.numbers import tick
 
-WIDTH = 440.0
+WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 10.0, 40.0
 _LETTER, _WIDE_LETTER = 7.7, 12.0
+SMALLER = 0.87
+"""Letters of axes and legends beside those of names."""
 
 
 def breadth(said: str) -> float:
@@ -77,11 +80,9 @@ def path(points: list[tuple[float, float]], kind: str) -> str:
 
 def x_axis(scale: Scale, foot: float, title: str, labels: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Ticks below the drawing; `labels` by position in the place of numbers."""
-    ticks = scale.ticks()
-    named = [labels[int(each)] if labels else tick(each) for each in ticks]
-    drawn = [
-        words(name, scale(each), foot + 16, "tick", anchor="middle") for name, each in zip(named, ticks, strict=True)
-    ]
+    named = {each: labels[int(each)] if labels else tick(each) for each in scale.ticks()}
+    ticks = with_room({each: (scale(each), SMALLER * breadth(named[each])) for each in named})
+    drawn = [words(named[each], scale(each), foot + 16, "tick", anchor="middle") for each in ticks]
     stubs = [line(scale(each), foot, scale(each), foot + 4, "axis") for each in ticks]
     return (
         line(LEFT, foot, WIDTH - RIGHT, foot, "axis"),
@@ -89,6 +90,16 @@ def x_axis(scale: Scale, foot: float, title: str, labels: tuple[str, ...] | None
         *drawn,
         words(title, (LEFT + WIDTH - RIGHT) / 2, foot + 33, "axis-title", anchor="middle"),
     )
+
+
+def with_room(ticks: dict[float, tuple[float, float]]) -> list[float]:
+    """Those ticks, given with the middle and the width of their names, whose names do not reach into the one before."""
+    kept, end = [], -math.inf
+    for each, (middle, width) in ticks.items():
+        if middle - width / 2 > end:
+            kept.append(each)
+            end = middle + width / 2 + 4
+    return kept
 
 
 def y_axis(scale: Scale, *, right: float = WIDTH - RIGHT) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def ranked(curve: Points, marked: Sequence[Marks], *, axis: str, called: str, ti
     y = Linear.over([0.0, *(value for _, value in curve)], foot, top)
     drawn = [path([(x(rank), y(value)) for rank, value in curve], "survivors")]
     drawn += [dot for each in marked for dot in _dots(each, x, y)]
-    named = [("circle", each.kind, f"{each.name} ({len(each.points):,})") for each in marked]
+    named = [("circle", each.kind, each.name) for each in marked]
     key = legend([("line", "survivors", "survivors"), *named])
     return Drawing(called, title, description, foot + BOTTOM, (*y_axis(y), *x_axis(x, foot, axis), *drawn, *key))
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from backbone_dask.report.numbers import duration, percent
 
+_FAR = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -28,6 +30,16 @@ def trace(result: dict[str, Any]) -> tuple[Moment, ...]:
     kept = [moment for moment in result.get("trace") or [] if moment.get("objective") is not None]
     found = [Moment(moment["seconds"], moment["objective"], moment.get("bound")) for moment in kept]
     return tuple(sorted(found, key=lambda moment: moment.seconds))
+
+
+def worth_drawing(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
+    """Without the first guesses that are so far off that the rest would look flat beside them."""
+    last = moments[-1]
+    bounds = [moment.bound for moment in moments if moment.bound is not None]
+    if not bounds:
+        return moments
+    most = last.objective + _FAR * max(last.objective - min(bounds), 0.0)
+    return tuple(moment for moment in moments if moment.objective <= most)
 
 
 def trace_words(moments: tuple[Moment, ...]) -> str:

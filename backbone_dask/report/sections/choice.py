@@ -6,7 +6,7 @@ from typing import Any
 
 from backbone_dask.report.charts.lines import Curve, curves
 from backbone_dask.report.charts.steps import Plot, Steps, step_lines
-from backbone_dask.report.facts.proof import Moment, ended_words, trace, trace_words
+from backbone_dask.report.facts.proof import Moment, ended_words, trace, trace_words, worth_drawing
 from backbone_dask.report.facts.validation import Curves, curve_name, validation_curves
 from backbone_dask.report.html import element, fact, paragraph, section, text
 from backbone_dask.report.material import Material
@@ -119,12 +119,13 @@ def trace_section(material: Material) -> str:
     moments = trace(material.result)
     if not moments:
         return ""
-    end = moments[-1].seconds
-    lines = [Steps("best objective", "incumbent", [(each.seconds, each.objective) for each in moments], end)]
-    bounds = [(each.seconds, each.bound) for each in moments if each.bound is not None]
+    drawn, end = worth_drawing(moments), moments[-1].seconds
+    lines = [Steps("best objective", "incumbent", [(each.seconds, each.objective) for each in drawn], end)]
+    bounds = [(each.seconds, each.bound) for each in drawn if each.bound is not None]
     if bounds:
         lines.append(Steps("lower bound", "bound", bounds, end))
-    said = trace_words(moments)
+    off = " First guesses that were far off are in the numbers only." if len(drawn) < len(moments) else ""
+    said = trace_words(moments) + off
     title = f"Best objective and lower bound over {duration(end)}"
     drawing = step_lines(lines, Plot("seconds of the exact solve"), "trace", title, said)
     head = ["seconds", "objective", "lower bound", "gap"]

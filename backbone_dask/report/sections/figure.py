@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from backbone_dask.report.charts.frame import Drawing
 from backbone_dask.report.html import details, element, table, text
 
-MOST_ROWS, _SHORT = 200, 14
+MOST_ROWS = 200
 
 
 def figure(drawing: Drawing, caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """The table below is folded away, and thinned out where it is very long."""
     kept, left_out = thinned(rows)
     note = element("p", text(f"{left_out:,} rows between these are left out."), class_="note") if left_out else ""
-    numbers = details("Numbers", table(head, kept, drawing.called), note, is_short=len(kept) <= _SHORT)
+    numbers = details("Numbers", table(head, kept, drawing.called), note)
     return element("figure", drawing.svg(), element("figcaption", text(caption)) if caption else "", numbers)
 
 

@@ -71,8 +71,8 @@ def settings_section(material: Material) -> str:
     result = material.result
     shown = [[text(called), name(_value(value), 120)] for called, value in result["settings"].items()]
     used = [[text(called), text(version)] for called, version in result["versions"].items()]
-    settings = details("All settings", table(["setting", "value"], shown, "settings"))
-    versions = details("Versions", table(["library", "version"], used, "versions"), is_short=True)
+    settings = details("All settings", table(["setting", "value"], shown, "settings"), kind="on-paper")
+    versions = details("Versions", table(["library", "version"], used, "versions"), kind="on-paper")
     said = f"Seed {result['seed']}. The same data, settings, seed and versions give the same model."
     return section("settings", "How to make it again", paragraph(said), paragraph(_advice(result)), settings, versions)
 

@@ -50,7 +50,7 @@ def _effects(material: Material, found: tuple[Term, ...]) -> str:
     shown = [term for term in found[:_DRAWN] if term.effect is not None]
     if not shown:
         return ""
-    unit = "change of the log odds" if material.labels else f"change of {short(material.target, _LETTERS)}"
+    unit = "log odds" if material.labels else short(material.target, _LETTERS // 2)
     strongest = ", ".join(f"{short(term.name, _LETTERS)} {number(term.effect or 0.0, 3)}" for term in shown[:5])
     drawing = effect_dots(
         [Dot(term.name, term.effect or 0.0) for term in shown],
@@ -101,7 +101,10 @@ def _importances(material: Material, model: TreeModel) -> str:
 
 def _drawn(material: Material, model: TreeModel) -> str:
     svg = tree_svg(replace(model, names=fitting_names(model)), [short(label, _LETTERS) for label in material.labels])
-    whole = element("div", svg, class_="scroll tree", tabindex=0, role="region", aria_label="The tree")
+    # It shrinks a little to fit, and scrolls where that would be too little to read.
+    natural = svg.split('width="', 1)[1].split('"', 1)[0]
+    fits = f"--natural: {natural}px"
+    whole = element("div", svg, class_="scroll tree", tabindex=0, role="region", aria_label="The tree", style=fits)
     as_text = details("The tree as text", element("pre", text_lines(material.result["text"])))
     return section("tree", "The tree", whole, as_text, wide=True)
 

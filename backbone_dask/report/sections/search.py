@@ -38,13 +38,14 @@ def utilities_section(material: Material) -> str:
         return ""
     ranks = [rank for rank, _ in facts.chosen]
     worst = f"the chosen ones rank {_range(ranks)}" if ranks else "none is in the model"
+    counted = ", ".join(f"{each.name} {len(each.points):,}" for each in _marks(facts))
     drawing = ranked(
         facts.curve,
         _marks(facts),
         axis="rank in the screen",
         called="utilities",
         title=f"Utility of {facts.n_survivors:,} survivors by rank",
-        description=f"Utilities fall from {number(facts.curve[0][1])} to {number(facts.curve[-1][1])}; {worst}.",
+        description=f"They fall from {number(facts.curve[0][1])} to {number(facts.curve[-1][1])}; {worst}. {counted}.",
     )
     caption = (
         f"Of {facts.n_survivors:,} survivors {worst}. A low rank that was chosen is what one screen alone would miss."
@@ -57,7 +58,7 @@ def utilities_section(material: Material) -> str:
 def _marks(facts: RankedUtilities) -> list[Marks]:
     marks = [Marks("backbone", "in-backbone", facts.backbone, 3.0), Marks("chosen", "in-model", facts.chosen, 4.5)]
     if facts.overlooked:
-        marks.append(Marks("overlooked", "overlooked", facts.overlooked, 4.5))
+        marks.append(Marks("missed", "overlooked", facts.overlooked, 4.5))
     return marks
 
 

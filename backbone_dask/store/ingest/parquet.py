@@ -36,13 +36,14 @@ class ParquetTable(Table):
         self.location, self.files = path, (path,)
         self._mark = str(stamp(path))
         file = _file(path, self._mark)
-        names = file.schema_arrow.names
+        schema = _schema(path, self._mark)
+        names = schema.names
         split = split_columns(names, wanted, path)
         self._columns, self.excluded = split.features, split.excluded
         self.n_samples, self.n_features = file.metadata.num_rows, split.features.size
         self._require_table()
-        self._leaves = _leaves(file, path, split.features)
-        self.dtype = _dtype(file, self._columns, self._leaves)
+        self._leaves = _leaves(schema, path, split.features)
+        self.dtype = _dtype(file.metadata, schema, self._columns, self._leaves)
         self._fields = {name: _apart(file, name) for name in split.fields}
         self._ids = None if split.sample_id is None else as_text(_apart(file, names[split.sample_id]))
 
@@ -59,7 +60,7 @@ class ParquetTable(Table):
         return out
 
     def names(self, start: int, stop: int) -> list[str]:
-        schema = _file(self.location, self._mark).schema_arrow
+        schema = _schema(self.location, self._mark)
         return [schema.field(int(at)).name for at in self._columns[start:stop]]
 
     @property
@@ -83,16 +84,22 @@ def _file(path: str, mark: str) -> Any:
     pq = arrow("parquet")
     try:
         if not locate.is_url(path):
-            return pq.ParquetFile(path, memory_map=True)
+            return pq.ParquetFile(path)
         system, place = locate.filesystem(path)
         return pq.ParquetFile(system.open(place, "rb"))
     except (OSError, ValueError) as cause:
         raise InvalidDataError(f"{path} cannot be read as Parquet: {cause}") from cause
 
 
-def _leaves(file: Any, path: str, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+@lru_cache(maxsize=64)
+def _schema(path: str, mark: str) -> Any:
+    """pyarrow makes the schema anew whenever it is asked, which takes a while for a wide file."""
+    return _file(path, mark).schema_arrow
+
+
+def _leaves(schema: Any, path: str, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each column is among those of the file, in which a nested one is several. All must be numbers."""
-    types, schema = arrow("types"), file.schema_arrow
+    types = arrow("types")
     for at in columns.tolist():
         kind = schema.field(at).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
@@ -116,16 +123,15 @@ def _apart(file: Any, name: str) -> NDArray[Any]:
     return found
 
 
-def _dtype(file: Any, columns: NDArray[np.int64], leaves: NDArray[np.int64]) -> np.dtype[Any]:
+def _dtype(metadata: Any, schema: Any, columns: NDArray[np.int64], leaves: NDArray[np.int64]) -> np.dtype[Any]:
     """The narrowest that holds all columns; how large whole numbers are is in the statistics of the file."""
-    schema = file.schema_arrow
     plain = {"bool": "uint8", "halffloat": "float32", "float": "float32", "double": "float64"}
     small = {"int8": "int8", "uint8": "uint8", "int16": "float32", "uint16": "float32"}
     found = set()
     for column, leaf in zip(columns.tolist(), leaves.tolist(), strict=True):
         kind = str(schema.field(column).type)
-        name = plain.get(kind) or small.get(kind) or _by_statistics(file.metadata, leaf, kind)
-        found.add("float32" if name in ("int8", "uint8") and _has_nulls(file.metadata, leaf) else name)
+        name = plain.get(kind) or small.get(kind) or _by_statistics(metadata, leaf, kind)
+        found.add("float32" if name in ("int8", "uint8") and _has_nulls(metadata, leaf) else name)
     return common_dtype([np.dtype(name) for name in sorted(found)])
 
 

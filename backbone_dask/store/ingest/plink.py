@@ -25,7 +25,7 @@ HEADER = 3
 # Two bits a sample, the lowest first: two copies of A1, missing, one copy, none.
 _OF_TWO_BITS = np.array([2, MISSING, 1, 0], np.int8)
 _OF_A_BYTE = _OF_TWO_BITS[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3]
-# Four samples at a time: looking up one 32-bit word a byte is 10 times as fast as bed-reader.
+# Four samples at a time: one 32-bit word is looked up for a byte, about 5 times as fast as bed-reader on one thread.
 _WORDS = np.ascontiguousarray(_OF_A_BYTE).view(np.uint32).ravel()
 
 

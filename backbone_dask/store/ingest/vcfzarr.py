@@ -39,7 +39,7 @@ class VcfZarrTable(Table):
     def __init__(self, store: str, wanted: Wanted, source: str | None = None) -> None:
         self.location = source or store
         self.files = (self.location,)
-        self._store, self._wanted, self._token = store, wanted, uuid4().hex
+        self._store, self._token = store, uuid4().hex
         group = _group(store)
         self._array = _values_of(group, self.location)
         array = _array(group, self._array)
@@ -48,7 +48,8 @@ class VcfZarrTable(Table):
         self.dtype = np.dtype(np.int8 if self._array == CALLS else np.float32)
         self._chunk = int(array.chunks[0])
         self._anonymous = _anonymous(group, self.n_features)
-        chosen_ids(self.fields, wanted, self.location)
+        # Kept: what was converted in scratch is gone before the last one asks who the samples were.
+        self._ids = chosen_ids(self.fields, wanted, self.location) or _listed(group, "sample_id", 0, None)
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         out = np.empty((block.size, self.n_samples), self.dtype)
@@ -73,9 +74,8 @@ class VcfZarrTable(Table):
         return [str(places[at] if start + at in by_place else each) for at, each in enumerate(ids)]
 
     @property
-    def sample_ids(self) -> Sequence[str] | None:
-        chosen = chosen_ids(self.fields, self._wanted, self.location)
-        return _listed(_group(self._store), "sample_id", 0, self.n_samples) if chosen is None else chosen
+    def sample_ids(self) -> Sequence[str]:
+        return self._ids
 
     @property
     def fields(self) -> Mapping[str, NDArray[Any]]:

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store.ingest import variant_list
-from backbone_dask.store.ingest.plink import PlinkTable, decoded, open_table, phenotype_values
+from backbone_dask.store.ingest.plink import decoded, open_table, phenotype_values
 from backbone_dask.store.ingest.table import Wanted
 
-HAPMAP = Path("/work/shared/data/hapmap3/HM3_thinned_autosomal_overlap.bed")
 UNKNOWN = -127
 """What bed-reader has for a missing value."""
 
@@ -178,12 +177,3 @@ def test_a_file_that_becomes_shorter_is_noticed(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(InvalidDataError, match="became shorter while it was read"):
         whole(table)
-
-
-@pytest.mark.skipif(not HAPMAP.exists(), reason="the HapMap 3 genotypes are not on this machine")
-def test_real_genotypes_are_those_of_bed_reader() -> None:
-    table = PlinkTable(str(HAPMAP), Wanted())
-    with bed_reader.open_bed(HAPMAP) as bed:
-        np.testing.assert_array_equal(whole(table, 5000), expected(bed.read(dtype="int8")))
-        assert table.names(5000, 5010) == bed.sid[5000:5010].tolist()
-        assert table.sample_ids == bed.iid.tolist()
