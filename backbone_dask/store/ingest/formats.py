@@ -20,6 +20,9 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 }
 """Each is a module of this package with a function `open_table`. The longest suffix that fits decides."""
 
+BELOW = frozenset({"svmlight"})
+"""Formats whose files lie one below another even if some are wider than others: they are opened as one table."""
+
 
 def format_of(location: str) -> str:
     """The format of a file by its suffix; where there is none of these, people have to name it."""

@@ -18,7 +18,7 @@ from backbone_dask.store import locate
 from backbone_dask.store.copying import write_store
 from backbone_dask.store.documents import require_free
 from backbone_dask.store.ingest.combining import Below, Beside, combined
-from backbone_dask.store.ingest.formats import opener
+from backbone_dask.store.ingest.formats import BELOW, opener
 from backbone_dask.store.ingest.joining import Column, Mismatch, coded, matched, require_distinct_ids
 from backbone_dask.store.ingest.memory_table import MemoryTable
 from backbone_dask.store.ingest.naming import Renamed, require_distinct
@@ -159,8 +159,10 @@ def _summary(store: IngestedStore, place: str, mismatches: tuple[Mismatch, ...],
 
 
 def _opened(paths: Sequence[str], kind: str, request: Request, workshop: Workshop) -> list[Table]:
-    """Every file as a table of its own, with a scratch folder of its own."""
+    """Every file as a table of its own, with a scratch folder of its own, unless all are one table anyway."""
     open_table = opener(kind)
+    if kind in BELOW:
+        return [open_table(tuple(paths), request.wanted, workshop)]
     shops = [Workshop(f"{workshop.scratch}/{at}", workshop.executor, workshop.told) for at in range(len(paths))]
     return [open_table((path,), request.wanted, shop) for path, shop in zip(paths, shops, strict=True)]
 
