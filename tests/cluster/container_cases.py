@@ -19,7 +19,7 @@ import backbone_dask
 ROOT = Path(backbone_dask.__file__).parents[1]
 DOCKER = ROOT / "deploy" / "docker"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "backbone-dask-tests"
-EXTRAS = "dashboard,plink,tls,tree"
+EXTRAS = "dashboard,tls,tree"
 """The default of the Dockerfile."""
 NOT_IN_A_CHECKOUT = (".venv", ".git", "runs", "data", ".hypothesis", "*_cache", "__pycache__")
 
