@@ -58,7 +58,7 @@ def ingest(sources: tuple[str, ...], out: str, place: Place, quiet: bool, as_jso
     small = total_bytes(paths) < SMALL_BYTES
     if place.is_local and place.workers is None and small and not place.tls:
         place = replace(place, workers=0)
-    with executor_of(place) as executor, display(quiet or as_json) as listen:
+    with executor_of(place) as executor, display(quiet or as_json, executor) as listen:
         made = ingest_sources(list(paths), out, executor=executor, told=_told(listen), **options)
     show({**made.to_json(), "store": out}, _words(made, out), as_json)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from backbone_dask import cluster
+from backbone_dask.exact.branch_and_bound import fit_branch_and_bound
 from backbone_dask.problems.linear import FitReduced
 from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 from backbone_dask.runtime.meter import Resident
@@ -13,8 +14,8 @@ from backbone_dask.runtime.tasks import solve_reduced
 from backbone_dask.testing.planted import planted
 
 TABLE = planted(n_samples=80, n_features=60, n_relevant=6, rho=0.8, snr=1, seed=0)
-FIT = FitReduced("branch-and-bound", n_nonzero=6, gamma=0.1, gap_tolerance=1e-4)
-HARD = FitReduced("branch-and-bound", n_nonzero=20, gamma=10.0, gap_tolerance=1e-4)
+FIT = FitReduced(fit_branch_and_bound, n_nonzero=6, gamma=0.1, gap_tolerance=1e-4)
+HARD = FitReduced(fit_branch_and_bound, n_nonzero=20, gamma=10.0, gap_tolerance=1e-4)
 
 
 @pytest.fixture(scope="module")
