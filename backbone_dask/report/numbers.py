@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
@@ -20,14 +21,23 @@ def number(value: float, digits: int = 4) -> str:
     return _signed(f"{_trimmed(mantissa)}{TIMES}{power(int(exponent))}")
 
 
-def tick(value: float) -> str:
-    """A round number of an axis: 250, 10,000, 10⁶, 2×10⁶."""
+def ticks(values: Sequence[float]) -> dict[float, str]:
+    """The numbers of one axis in words, with as many digits as it takes to tell them apart."""
+    for digits in range(3, 12):
+        named = {value: tick(value, digits) for value in values}
+        if len(set(named.values())) == len(named):
+            break
+    return named
+
+
+def tick(value: float, digits: int = 3) -> str:
+    """A round number of an axis: 250, 10,000, 10⁶, 2×10⁶; with so many digits after the first at most."""
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)) + 1e-9)
     if -4 < exponent < 5:
-        return _signed(_trimmed(f"{value:,.{max(0, 3 - exponent)}f}"))
-    mantissa = _trimmed(f"{value / 10.0**exponent:.3f}")
+        return _signed(_trimmed(f"{value:,.{max(0, digits - exponent)}f}"))
+    mantissa = _trimmed(f"{value / 10.0**exponent:.{digits}f}")
     return _signed(power(exponent) if mantissa == "1" else f"{mantissa}{TIMES}{power(exponent)}")
 
 

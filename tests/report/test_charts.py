@@ -18,7 +18,7 @@ from backbone_dask.report.charts.ranks import Marks, ranked
 from backbone_dask.report.charts.scale import Evenly, Linear, Log
 from backbone_dask.report.charts.steps import Plot, Steps, step_lines
 from backbone_dask.report.html import short, text
-from backbone_dask.report.numbers import MINUS, TIMES, duration, number, percent, size, tick
+from backbone_dask.report.numbers import MINUS, TIMES, duration, number, percent, size, tick, ticks
 
 finite = st.floats(-1e9, 1e9, allow_nan=False)
 
@@ -46,6 +46,13 @@ def test_numbers(value, said):
 )
 def test_ticks(value, said):
     assert tick(value) == said
+
+
+@pytest.mark.parametrize("axis", [(409.10195, 409.1020, 409.10205), (1e6, 1.00001e6, 1.00002e6), (0.05881, 0.05882)])
+def test_ticks_of_one_axis_are_told_apart(axis):
+    named = ticks(axis)
+    assert len(set(named.values())) == len(axis)
+    assert ticks((1.0, 2.0)) == {1.0: "1", 2.0: "2"}
 
 
 def test_shares_tell_little_from_nothing_and_much_from_all():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from backbone_dask.report.charts.frame import RIGHT, WIDTH, Drawing, breadth, line, mark, words
 from backbone_dask.report.charts.scale import Linear
 from backbone_dask.report.html import short
-from backbone_dask.report.numbers import tick
+from backbone_dask.report.numbers import ticks
 
 _ROW, _LETTERS, _FOOT = 20.0, 16, 42.0
 
@@ -27,10 +27,11 @@ def effect_dots(dots: Sequence[Dot], axis: str, called: str, title: str, descrip
     scale = Linear.over([0.0, *(dot.value for dot in dots)], left, WIDTH - RIGHT - 8)
     foot = len(dots) * _ROW + 6
     grid = [line(scale(each), 2.0, scale(each), foot, "zero" if each == 0 else "grid") for each in scale.ticks()]
-    ticks = [words(tick(each), scale(each), foot + 15, "tick", anchor="middle") for each in scale.ticks()]
+    said = ticks(scale.ticks())
+    drawn = [words(said[each], scale(each), foot + 15, "tick", anchor="middle") for each in scale.ticks()]
     rows = [part for at, dot in enumerate(dots) for part in _row(dot, scale, left, 4 + _ROW * (at + 0.5))]
     named = words(axis, (left + WIDTH - RIGHT) / 2, foot + 33, "axis-title", anchor="middle")
-    return Drawing(called, title, description, foot + _FOOT, (*grid, *ticks, *rows, named))
+    return Drawing(called, title, description, foot + _FOOT, (*grid, *drawn, *rows, named))
 
 
 def _row(dot: Dot, scale: Linear, left: float, middle: float) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 
 from backbone_dask.report.charts.scale import Scale
 from backbone_dask.report.html import attributes_of, element, text
-from backbone_dask.report.numbers import tick
+from backbone_dask.report.numbers import ticks
 
 WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 10.0, 40.0
@@ -80,10 +80,10 @@ def path(points: list[tuple[float, float]], kind: str) -> str:
 
 def x_axis(scale: Scale, foot: float, title: str, labels: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Ticks below the drawing; `labels` by position in the place of numbers."""
-    named = {each: labels[int(each)] if labels else tick(each) for each in scale.ticks()}
-    ticks = with_room({each: (scale(each), SMALLER * breadth(named[each])) for each in named})
-    drawn = [words(named[each], scale(each), foot + 16, "tick", anchor="middle") for each in ticks]
-    stubs = [line(scale(each), foot, scale(each), foot + 4, "axis") for each in ticks]
+    named = {each: labels[int(each)] for each in scale.ticks()} if labels else ticks(scale.ticks())
+    shown = with_room({each: (scale(each), SMALLER * breadth(named[each])) for each in named})
+    drawn = [words(named[each], scale(each), foot + 16, "tick", anchor="middle") for each in shown]
+    stubs = [line(scale(each), foot, scale(each), foot + 4, "axis") for each in shown]
     return (
         line(LEFT, foot, WIDTH - RIGHT, foot, "axis"),
         *stubs,
@@ -105,5 +105,5 @@ def with_room(ticks: dict[float, tuple[float, float]]) -> list[float]:
 def y_axis(scale: Scale, *, right: float = WIDTH - RIGHT) -> tuple[str, ...]:
     """Hairlines across the drawing with their numbers on the left."""
     hairs = [line(LEFT, scale(each), right, scale(each), "grid") for each in scale.ticks()]
-    named = [words(tick(each), LEFT - 6, scale(each) + 4, "tick", anchor="end") for each in scale.ticks()]
-    return (*hairs, *named)
+    named = ticks(scale.ticks()).items()
+    return (*hairs, *(words(said, LEFT - 6, scale(each) + 4, "tick", anchor="end") for each, said in named))

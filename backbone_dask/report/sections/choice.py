@@ -13,6 +13,9 @@ from backbone_dask.report.material import Material
 from backbone_dask.report.numbers import duration, number, percent
 from backbone_dask.report.sections.figure import figure
 
+_CLOSED = 5e-4
+"""A share of the objective that looks like nothing in a drawing."""
+
 
 def validation_section(material: Material) -> str:
     """Errors of all that was tried; empty where nothing was to choose."""
@@ -127,11 +130,16 @@ def trace_section(material: Material) -> str:
     off = " First guesses that were far off are in the numbers only." if len(drawn) < len(moments) else ""
     said = trace_words(moments) + off
     title = f"Best objective and lower bound over {duration(end)}"
-    drawing = step_lines(lines, Plot("seconds of the exact solve"), "trace", title, said)
+    drawing = step_lines(lines, Plot("seconds of the exact solve", _around(moments[-1])), "trace", title, said)
     head = ["seconds", "objective", "lower bound", "gap"]
     return section(
         "trace", "The exact solve over time", figure(drawing, said, head, [_moment(each) for each in moments])
     )
+
+
+def _around(last: Moment) -> tuple[float, float]:
+    """Heights that keep a gap that is as good as closed from filling the drawing."""
+    return last.objective * (1 - _CLOSED), last.objective * (1 + _CLOSED)
 
 
 def _moment(moment: Moment) -> list[str]:
