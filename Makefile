@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO := runs/demo
 
-.PHONY: help setup run test lint types format lock clean
+.PHONY: help install setup run test lint types format lock clean
 
 help:
 	@echo "make run     simulate 100,000 features, fit a sparse model, print what was found"
@@ -14,14 +14,22 @@ help:
 	@echo "make lock    resolve the newest dependencies into constraints.txt"
 	@echo "make clean   remove .venv and what make run wrote"
 
+install: .venv/.installed
+
 setup: .venv/.ready
 
-.venv/.ready: pyproject.toml constraints.txt
+.venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "installing into .venv; this takes a minute"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
-run: setup
+.venv/.ready: .venv/.installed
+	@echo "installing what the tests need"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: install
 	$(BIN)/backbone-dask simulate linear $(DEMO).zarr --n 1000 --p 100000 --k 10 --rho 0.9 --snr 2 --seed 1 --overwrite
 	$(BIN)/backbone-dask fit $(DEMO).zarr --task regression -k 10 --out $(DEMO) --overwrite
 
@@ -44,7 +52,7 @@ lock:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
-	@touch .venv/.ready
+	@touch .venv/.installed .venv/.ready
 
 clean:
 	rm -rf .venv $(DEMO) $(DEMO).zarr

@@ -91,10 +91,10 @@ def test_a_newcomer_finishes_the_readme_in_five_minutes():
     assert len(README.split()) < 1800
 
 
-@pytest.mark.parametrize("target", ["run", "test"])
-def test_the_two_commands_exist(target):
+@pytest.mark.parametrize(("target", "first"), [("run", "install"), ("test", "setup")])
+def test_the_two_commands_exist(target, first):
     assert f"make {target} " in "".join(fenced(README, "bash"))
-    assert re.search(rf"^{target}: setup$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert re.search(rf"^{target}: {first}$", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
 def test_every_command_and_file_named_is_there():
