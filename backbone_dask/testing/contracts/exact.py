@@ -126,7 +126,7 @@ class ExactSolverContract:
         assert (first.rounds, first.termination) == (second.rounds, second.termination)
 
     def test_the_trace_shows_how_objective_and_bound_came_closer(self, solve: Solve) -> None:
-        outcome = solve(*self.problem(19, n_samples=60, n_features=60))
+        outcome = solve(*self.problem(19, n_samples=60, n_features=20))
         assert 2 <= len(outcome.trace) <= MOST_POINTS
         first = outcome.trace[0]
         assert first.objective - first.bound > outcome.objective - outcome.bound
