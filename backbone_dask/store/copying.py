@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from backbone_dask.protocols import Executor
 from backbone_dask.store.base import FeatureStore
 from backbone_dask.store.schema import plan_schema
 from backbone_dask.store.writer import About, Draft, init_store
+
+# Compressing costs more than reading most formats.
+WRITERS = 2
 
 
 def write_store(
@@ -61,17 +66,36 @@ def _written(source: FeatureStore, draft: Draft, executor: Executor | None) -> I
     pending = set(draft.pending())
     # A draft of the same origin holds the same columns: what is finished need not be read again.
     unsure = range(draft.schema.n_partitions) if source.origin is None else sorted(pending)
-    if executor is None or source.portion(np.zeros(1, np.int64)) is not source:
-        yield from (_ensure(source, draft, index, index in pending) for index in unsure)
+    shared = source if executor is None else executor.share(source)
+    lives_here = source.portion(np.zeros(1, np.int64)) is not source
+    # A handle that is the value itself belongs to an executor that works in this process.
+    if executor is None or lives_here or shared is source:
+        yield from _written_here(source, draft, unsure, pending)
         return
-    shared = executor.share(source)
     items: Iterable[tuple[Any, ...]] = ((shared, draft, index, index in pending) for index in unsure)
     yield from executor.map(_ensure, items)
 
 
+def _written_here(source: FeatureStore, draft: Draft, indices: Iterable[int], pending: set[int]) -> Iterator[int]:
+    """Partitions are read one after the other; meanwhile the last few are compressed and written."""
+    with ThreadPoolExecutor(WRITERS) as pool:
+        begun: deque[Future[int]] = deque()
+        for index in indices:
+            columns, names = _partition(source, draft, index)
+            begun.append(pool.submit(_keep, draft, index, index in pending, columns, names))
+            if len(begun) > WRITERS:
+                yield begun.popleft().result()
+        for future in begun:
+            yield future.result()
+
+
 def _ensure(source: FeatureStore, draft: Draft, index: int, pending: bool) -> int:
-    """Copy a partition unless it is there. A draft that was left behind may be of another table of the same shape."""
-    columns, names = _partition(source, draft, index)
+    """Copy a partition unless it is there."""
+    return _keep(draft, index, pending, *_partition(source, draft, index))
+
+
+def _keep(draft: Draft, index: int, pending: bool, columns: NDArray[Any], names: list[str] | None) -> int:
+    """Write a partition unless it is there. A draft that was left behind may be of another table of the same shape."""
     if pending or not draft.holds(index, columns, names):
         draft.write_partition(index, columns, names)
     return index

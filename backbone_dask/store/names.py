@@ -16,7 +16,7 @@ LOST = 255
 
 def encoded(names: Sequence[str], first: int = 0, what: str = "feature") -> NDArray[np.uint8]:
     """Names as rows of bytes; `first` is the id of the first one, for messages."""
-    raw = [_bytes(name, f"{what} {first + offset}") for offset, name in enumerate(names)]
+    raw = [_bytes(name, what, first + offset) for offset, name in enumerate(names)]
     width = max((len(name) for name in raw), default=0) or 1
     return np.array(raw, f"S{width}").view(np.uint8).reshape(len(raw), width)
 
@@ -29,15 +29,15 @@ def widened(rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
     return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
 
 
-def _bytes(name: str, whose: str) -> bytes:
+def _bytes(name: str, what: str, j: int) -> bytes:
     if not isinstance(name, str):
-        raise InvalidDataError(f"the name of {whose} is {name!r}; names are strings")
+        raise InvalidDataError(f"the name of {what} {j} is {name!r}; names are strings")
     try:
         raw = name.encode()
     except UnicodeEncodeError as cause:
-        raise InvalidDataError(f"the name of {whose}, {name!r}, is not valid Unicode") from cause
+        raise InvalidDataError(f"the name of {what} {j}, {name!r}, is not valid Unicode") from cause
     if len(raw) > LONGEST or b"\0" in raw:
         raise InvalidDataError(
-            f"the name of {whose}, {name[:40]!r}, has {len(raw)} bytes; at most {LONGEST} fit, none of them 0"
+            f"the name of {what} {j}, {name[:40]!r}, has {len(raw)} bytes; at most {LONGEST} fit, none of them 0"
         )
     return raw

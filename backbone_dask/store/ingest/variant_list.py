@@ -30,16 +30,18 @@ class VariantList:
 
     def names(self, start: int, stop: int) -> list[str]:
         """The ids of the variants [start, stop); chromosome:position:A1:A2 where an id is missing or not unique."""
-        by_place = self.anonymous.within(start, stop)
-        lines = itertools.islice(self._lines_from(start), stop - start)
-        return [_place(fields) if j in by_place else fields[1] for j, fields in enumerate(lines, start)]
+        lines = self._lines(start, stop)
+        names = [line.split(None, 2)[1].decode() for line in lines]
+        for j in self.anonymous.within(start, stop):
+            names[j - start] = _place(lines[j - start].decode().split())
+        return names
 
-    def _lines_from(self, start: int) -> Iterator[list[str]]:
+    def _lines(self, start: int, stop: int) -> list[bytes]:
         system, inside = locate.filesystem(self.path)
         with system.open(inside, "rb") as file:
             file.seek(int(self.marks[start // LINES_PER_MARK]))
-            for line in itertools.islice(file, start % LINES_PER_MARK, None):
-                yield line.decode().split()
+            skipped = start % LINES_PER_MARK
+            return list(itertools.islice(file, skipped, skipped + stop - start))
 
 
 def scan_variants(path: str) -> VariantList:
@@ -48,7 +50,7 @@ def scan_variants(path: str) -> VariantList:
     for first, lines in _batches(path):
         marks.append(offset)
         offset += sum(map(len, lines))
-        parts.append(hashed(_ids(path, first, lines)))
+        parts.append(hashed(fields[1] for fields in _rows(path, first, lines, BIM_COLUMNS)))
     return VariantList(path, sum(part.size for part in parts), np.array(marks, np.int64), anonymous(parts))
 
 
@@ -63,9 +65,16 @@ def _batches(path: str) -> Iterator[tuple[int, list[bytes]]]:
             yield first, lines
 
 
-def _ids(path: str, first: int, lines: list[bytes]) -> Iterator[str]:
-    for number, line in enumerate(lines, first):
-        yield _six(path, number, line, BIM_COLUMNS)[1]
+def _rows(path: str, first: int, lines: list[bytes], columns: str) -> list[list[str]]:
+    """The six fields of every line."""
+    try:
+        rows = [line.decode().split() for line in lines]
+    except UnicodeDecodeError:
+        rows = []
+    if rows and all(len(fields) == 6 for fields in rows):
+        return rows
+    # One by one, to say which line is wrong.
+    return [_six(path, number, line, columns) for number, line in enumerate(lines, first)]
 
 
 def _six(path: str, number: int, line: bytes, columns: str) -> list[str]:
@@ -86,9 +95,5 @@ def _place(fields: list[str]) -> str:
 
 def read_samples(path: str) -> NDArray[Any]:
     """The six columns of a .fam file as text, shape (6, samples)."""
-    rows = [
-        _six(path, number, line, FAM_COLUMNS)
-        for first, lines in _batches(path)
-        for number, line in enumerate(lines, first)
-    ]
+    rows = [fields for first, lines in _batches(path) for fields in _rows(path, first, lines, FAM_COLUMNS)]
     return np.array(rows, dtype=str).reshape(-1, 6).T
