@@ -23,13 +23,16 @@ from backbone_dask.store.schema import DTYPES, MissingPolicy
 # This process reads and writes about as much in the seconds that a cluster takes to start and to end.
 SMALL_BYTES = 512 << 20
 TARGET = "A column of the table; a CSV, TSV or Parquet FILE; or FILE:COLUMN. Several are allowed."
+FORMAT = "Of the sources; NPZ, also of a sparse matrix, must fit in every worker's memory.  [default: by their suffix]"
+HEADER = "Whether the first line of a text file has the names; without, they are x0, x1, ...  [default: by that line]"
 UNMATCHED = "Samples without a target, and targets without a sample."
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True)
 @click.argument("out")
-@click.option("--format", type=click.Choice(sorted(SUFFIXES)), help="Of the sources.  [default: by their suffix]")
+@click.option("--format", type=click.Choice(sorted(SUFFIXES)), help=FORMAT)
+@click.option("--header/--no-header", default=None, help=HEADER)
 @click.option("--target", multiple=True, help=TARGET)
 @click.option("--sample-id", help="The column that tells samples apart; targets of a file are joined by it.")
 @click.option("--exclude", multiple=True, metavar="COLUMN", help="A column to leave out. Several are allowed.")

@@ -31,6 +31,7 @@ def ingest(
     missing: MissingPolicy | None = None,
     dtype: str | None = None,
     unmatched: Unmatched = "refuse",
+    header: bool | None = None,
     overwrite: bool = False,
     executor: str | Executor = "auto",
     told: Told = _silent,
@@ -40,8 +41,9 @@ def ingest(
     `sources` is a path, a folder, a pattern, or several; or a table of samples x features: numpy, pandas, polars,
     sparse, dask. `target` names columns of the table, files, or "FILE:COLUMN"; or it is an array (samples,), or a
     mapping from names to arrays. Files of targets are joined by the column `sample_id`; `unmatched="drop"` leaves out
-    what does not match. `names` is a file with the name of a feature in each line. None, for `format`, `missing` and
-    `dtype`, is what suits the files. `told` hears of progress: phase, done, total, unit.
+    what does not match. `names` is a file with the name of a feature in each line. `header` says whether the first line
+    of a text file has the names; without one, columns are called x0, x1, ... None, for `header`, `format`, `missing`
+    and `dtype`, is what suits the files. `told` hears of progress: phase, done, total, unit.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def ingest(
     by_name, given = _split_target(target)
     listed = None if names is None else os.path.abspath(names)
     kind = None if dtype == "auto" else dtype
-    request = Request(by_name, sample_id, as_tuple(exclude), listed, missing, kind, unmatched)
+    request = Request(by_name, sample_id, as_tuple(exclude), listed, missing, kind, unmatched, header)
     how: dict[str, Any] = {"given": given, "told": told, "overwrite": overwrite}
     if not _are_paths(sources):
         return ingest_memory(sources, out, request, **how)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.protocols import Executor
 from backbone_dask.store.base import FeatureStore
+from backbone_dask.store.missing import Label
 from backbone_dask.store.schema import plan_schema
 from backbone_dask.store.writer import About, Draft, init_store
 
@@ -58,7 +59,7 @@ def draft_of(source: FeatureStore, location: str | os.PathLike[str], *, overwrit
 
 def copy_partition(source: FeatureStore, draft: Draft, index: int) -> None:
     """Read one partition of `source` and write it."""
-    draft.write_partition(index, *_partition(source, draft, index))
+    draft.write_partition(index, *_partition(source, draft, index), called=_labels(source, draft, index))
 
 
 def _written(source: FeatureStore, draft: Draft, executor: Executor | None) -> Iterator[int]:
@@ -82,7 +83,8 @@ def _written_here(source: FeatureStore, draft: Draft, indices: Iterable[int], pe
         begun: deque[Future[int]] = deque()
         for index in indices:
             columns, names = _partition(source, draft, index)
-            begun.append(pool.submit(_keep, draft, index, index in pending, columns, names))
+            called = _labels(source, draft, index)
+            begun.append(pool.submit(_keep, draft, index, index in pending, columns, names, called))
             if len(begun) > WRITERS:
                 yield begun.popleft().result()
         for future in begun:
@@ -91,14 +93,22 @@ def _written_here(source: FeatureStore, draft: Draft, indices: Iterable[int], pe
 
 def _ensure(source: FeatureStore, draft: Draft, index: int, pending: bool) -> int:
     """Copy a partition unless it is there."""
-    return _keep(draft, index, pending, *_partition(source, draft, index))
+    return _keep(draft, index, pending, *_partition(source, draft, index), _labels(source, draft, index))
 
 
-def _keep(draft: Draft, index: int, pending: bool, columns: NDArray[Any], names: list[str] | None) -> int:
+def _keep(
+    draft: Draft, index: int, pending: bool, columns: NDArray[Any], names: list[str] | None, called: Label
+) -> int:
     """Write a partition unless it is there. A draft that was left behind may be of another table of the same shape."""
-    if pending or not draft.holds(index, columns, names):
-        draft.write_partition(index, columns, names)
+    if pending or not draft.holds(index, columns, names, called=called):
+        draft.write_partition(index, columns, names, called=called)
     return index
+
+
+def _labels(source: FeatureStore, draft: Draft, index: int) -> Label:
+    """The source may know more of a feature than its name."""
+    start = draft.schema.partition(index).start
+    return lambda row: source.label(start + row)
 
 
 def _partition(source: FeatureStore, draft: Draft, index: int) -> tuple[NDArray[Any], list[str] | None]:

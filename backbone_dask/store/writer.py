@@ -16,7 +16,7 @@ from backbone_dask.columns import Columns
 from backbone_dask.errors import IncompleteStoreError, InvalidDataError, StoreError
 from backbone_dask.store import arrays, locate, parts
 from backbone_dask.store.documents import array_digests, digest, read_attributes, require_free, sealed
-from backbone_dask.store.missing import admit, label
+from backbone_dask.store.missing import Label, admit, label
 from backbone_dask.store.names import encoded, widened
 from backbone_dask.store.schema import ATTRIBUTE, Schema
 from backbone_dask.store.synthetic.truths import Truth
@@ -40,19 +40,26 @@ class Draft:
         done = parts.finished(self.scratch)
         return [index for index in range(self.schema.n_partitions) if parts.file_name(index) not in done]
 
-    def write_partition(self, index: int, values: NDArray[Any], names: Sequence[str] | None = None) -> None:
-        """Write partition `index`: raw columns (features, samples), and their names if the store has names."""
+    def write_partition(
+        self, index: int, values: NDArray[Any], names: Sequence[str] | None = None, *, called: Label | None = None
+    ) -> None:
+        """Write partition `index`: raw columns (features, samples), and their names if the store has names.
+
+        `called` is what to call a column in messages, if not by its id and name.
+        """
         block = self.schema.partition(index)
-        columns, part = self._admitted(index, values, names)
+        columns, part = self._admitted(index, values, names, called)
         X = self._array("X")
         with locate.disk_errors(self.scratch):
             X[block.start : block.stop] = columns.values
             # The part file comes last: it says that the partition is whole.
             parts.save_part(self.scratch, index, part)
 
-    def holds(self, index: int, values: NDArray[Any], names: Sequence[str] | None = None) -> bool:
+    def holds(
+        self, index: int, values: NDArray[Any], names: Sequence[str] | None = None, *, called: Label | None = None
+    ) -> bool:
         """Whether the partition, as it is written, was made from these columns."""
-        part = self._admitted(index, values, names)[1]
+        part = self._admitted(index, values, names, called)[1]
         try:
             kept = parts.load_part(self.scratch, index, *part)
         except IncompleteStoreError:
@@ -76,7 +83,7 @@ class Draft:
         locate.remove(f"{self.location}/{parts.FOLDER}")
 
     def _admitted(
-        self, index: int, values: NDArray[Any], names: Sequence[str] | None
+        self, index: int, values: NDArray[Any], names: Sequence[str] | None, called: Label | None
     ) -> tuple[Columns, dict[str, NDArray[Any]]]:
         self._check(index, values, names)
         start = self.schema.partition(index).start
@@ -84,7 +91,7 @@ class Draft:
         columns, absent = admit(
             np.ascontiguousarray(values),
             self.schema.missing,
-            lambda row: label(start + row, names[row] if names is not None else None),
+            called or (lambda row: label(start + row, names[row] if names is not None else None)),
         )
         # Counts are mostly 0: a byte each until they are int64 in the store.
         vectors = {"mean": columns.mean, "scale": columns.scale, "missing": absent.astype(_narrow(absent))}

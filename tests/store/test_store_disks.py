@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -28,20 +27,6 @@ def test_what_the_disk_cannot_hold_is_refused_before_anything_is_written(tmp_pat
     with pytest.raises(DiskSpaceError, match=r"s needs .* GiB, .* GiB free; make room, or choose another disk"):
         init_store(tmp_path / "new" / "s", huge)
     assert not os.listdir(tmp_path)
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A real file system of 1 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    try:
-        subprocess.run(command, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as cause:
-        pytest.skip(f"mounting a small file system is not permitted here: {cause}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is a file system of Linux")

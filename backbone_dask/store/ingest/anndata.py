@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError, MissingExtraError
 from backbone_dask.store.ingest.apart import set_apart
+from backbone_dask.store.ingest.columns import stored
 from backbone_dask.store.ingest.h5_matrix import Dense, Matrix, SparseColumns, X, h5, turned_rows
 from backbone_dask.store.ingest.sample_fields import chosen_ids
 from backbone_dask.store.ingest.scratch import require_local_file
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
-from backbone_dask.store.tables import stored_dtype
 from backbone_dask.values import FeatureBlock
 
 KINDS = ("array", "csr_matrix", "csc_matrix")
@@ -114,10 +114,7 @@ def _require_shape(path: str, shape: tuple[int, int], file: Any) -> None:
 
 
 def _dtype(path: str, matrix: Any) -> np.dtype[Any]:
-    try:
-        return stored_dtype(np.dtype((matrix if hasattr(matrix, "shape") else matrix["data"]).dtype))
-    except InvalidDataError as cause:
-        raise InvalidDataError(f"X in {path} cannot be used: {cause}") from cause
+    return stored(np.dtype((matrix if hasattr(matrix, "shape") else matrix["data"]).dtype), f"X in {path}")
 
 
 def _index(frame: Any, start: int, stop: int | None) -> list[str]:

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from backbone_dask.errors import InvalidDataError
+from backbone_dask.store.ingest.naming import all_names
 from backbone_dask.store.ingest.table import Table, Wanted
+from backbone_dask.store.ingest.target_files import as_text
 from backbone_dask.store.schema import MISSING_CODES
 from backbone_dask.values import FeatureBlock
 
-# Names that are looked through at a time.
-_STEP = 65_536
-
 
 class Apart(Table):
-    """A table without some of its features. `gone` are their positions, sorted; `kept` become fields by name."""
+    """A table without some of its features.
+
+    `gone` are their positions, sorted; `kept` become fields by name, and `ids` is the position of the one that tells
+    samples apart.
+    """
 
     def __init__(
-        self, table: Table, gone: NDArray[np.int64], kept: Mapping[str, int], excluded: frozenset[str]
+        self,
+        table: Table,
+        gone: NDArray[np.int64],
+        kept: Mapping[str, int],
+        ids: int | None,
+        excluded: frozenset[str],
     ) -> None:
-        self._table, self._gone, self._kept = table, gone, dict(kept)
+        self._table, self._gone, self._kept, self._ids = table, gone, dict(kept), ids
         self.location, self.files = table.location, table.files
         self.n_samples, self.n_features = table.n_samples, table.n_features - gone.size
         self.dtype, self.missing = table.dtype, table.missing
@@ -38,9 +48,12 @@ class Apart(Table):
         names = self._table.names(first, last)
         return None if names is None else np.delete(np.array(names, object), gone).tolist()
 
+    def part_of(self, j: int) -> str:
+        return self._table.part_of(self._whole(j))
+
     @property
     def sample_ids(self) -> Sequence[str] | None:
-        return self._table.sample_ids
+        return self._table.sample_ids if self._ids is None else as_text(self._numbers(self._ids))
 
     @property
     def fields(self) -> Mapping[str, NDArray[Any]]:
@@ -65,22 +78,33 @@ class Apart(Table):
 
 
 def set_apart(table: Table, wanted: Wanted) -> Table:
-    """The table without the features that are to be left out, and those that are wanted as fields among its fields."""
+    """The table without the features that are to be left out, and those that are wanted as fields among its fields.
+
+    A feature tells samples apart if it has the name that people gave and nothing else does.
+    """
     fields = {*wanted.fields} - {*table.fields}
-    sought = fields | {*wanted.exclude}
+    ids = {wanted.sample_id or ""} - {""} if table.sample_ids is None else set()
+    sought = fields | ids | ({*wanted.exclude} - (table.excluded or frozenset()))
     if not sought:
         return table
     found = _positions(table, sought)
+    _require_once(table, {name: found[name] for name in found if name in fields | ids})
     gone = np.array(sorted(at for positions in found.values() for at in positions), np.int64)
     kept = {name: found[name][0] for name in fields if name in found}
-    return Apart(table, gone, kept, frozenset(wanted.exclude) & {*found, *table.fields})
+    excluded = frozenset(wanted.exclude) & {*found, *table.fields, *(table.excluded or ())}
+    return Apart(table, gone, kept, next((found[name][0] for name in ids if name in found), None), excluded)
 
 
 def _positions(table: Table, sought: set[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
-    for start in range(0, table.n_features, _STEP):
-        names = table.names(start, min(start + _STEP, table.n_features)) or ()
-        for at, name in enumerate(names, start):
-            if name in sought:
-                found.setdefault(name, []).append(at)
+    for at, name in enumerate(chain.from_iterable(all_names(table))):
+        if name in sought:
+            found.setdefault(name, []).append(at)
     return found
+
+
+def _require_once(table: Table, found: Mapping[str, list[int]]) -> None:
+    for name, (first, *more) in found.items():
+        if more:
+            where = table.part_of(first)
+            raise InvalidDataError(f"features {first} and {more[0]} of {where} are both called {name!r}; rename one")

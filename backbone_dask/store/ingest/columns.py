@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store.ingest.table import Wanted
+from backbone_dask.store.tables import stored_dtype
 
 # Names to look for close ones among; more of them take seconds.
 _COMPARED = 20_000
@@ -51,11 +53,24 @@ def split_columns(names: Sequence[str], wanted: Wanted, location: str) -> Split:
     return Split(features, fields, places.get(wanted.sample_id or ""), frozenset(wanted.exclude) & set(places))
 
 
+def stored(dtype: np.dtype[Any], location: str) -> np.dtype[Any]:
+    """The dtype of a store for a table of one dtype; what is no number is refused."""
+    try:
+        return stored_dtype(dtype)
+    except InvalidDataError as cause:
+        raise InvalidDataError(f"{location} holds {dtype}, not numbers; save it as numbers") from cause
+
+
+def no_column(location: str, name: str, option: str, known: Iterable[str]) -> InvalidDataError:
+    """The sentence for a name that people gave and a table does not have."""
+    return InvalidDataError(f"{location} has no column {name!r} for {option}; {closest(name, known)}")
+
+
 def closest(name: str, known: Iterable[str]) -> str:
     """Advice for a name that is not there: those that look like it, or the first few."""
     pool = list(islice(known, _COMPARED))
-    near = get_close_matches(name, pool, _SHOWN, cutoff=0.6)
+    near = [each for each in pool if each.lower() == name.lower()] or get_close_matches(name, pool, _SHOWN, cutoff=0.6)
     if not near:
-        near = [each for each in pool if each.lower() == name.lower()] or pool[:_SHOWN]
+        near = pool[:_SHOWN]
         return f"it has {', '.join(near)}{', ...' if len(pool) > len(near) else ''}" if near else "it has none"
     return f"did you mean {' or '.join(near)}?"

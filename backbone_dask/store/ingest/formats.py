@@ -8,7 +8,7 @@ from backbone_dask.errors import InvalidDataError, UnknownNameError
 from backbone_dask.store.ingest.table import Opener
 
 SUFFIXES: dict[str, tuple[str, ...]] = {
-    "csv": (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
+    "csv": (".csv", ".tsv", ".txt", ".data", ".csv.gz", ".tsv.gz", ".txt.gz", ".data.gz"),
     "parquet": (".parquet", ".pq"),
     "numpy": (".npy", ".npz"),
     "svmlight": (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz"),
@@ -19,6 +19,9 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
     "zarr": (".zarr",),
 }
 """Each is a module of this package with a function `open_table`. The longest suffix that fits decides."""
+
+TEXT = frozenset({"csv", "svmlight"})
+"""Formats that say themselves what is needed in a file that is empty."""
 
 BELOW = frozenset({"svmlight"})
 """Formats whose files lie one below another even if some are wider than others: they are opened as one table."""

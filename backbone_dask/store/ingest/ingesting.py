@@ -5,26 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from backbone_dask import __version__
-from backbone_dask.errors import StoreError
+from backbone_dask.errors import InvalidDataError, InvalidSettingError, StoreError, UnknownNameError
 from backbone_dask.protocols import Executor
 from backbone_dask.store import locate
 from backbone_dask.store.copying import write_store
 from backbone_dask.store.documents import require_free
+from backbone_dask.store.ingest.apart import set_apart
 from backbone_dask.store.ingest.combining import Below, Beside, combined
-from backbone_dask.store.ingest.formats import BELOW, opener
+from backbone_dask.store.ingest.early import require_columns
+from backbone_dask.store.ingest.formats import BELOW, TEXT, opener
 from backbone_dask.store.ingest.joining import Column, Mismatch, coded, matched, require_distinct_ids
 from backbone_dask.store.ingest.memory_table import MemoryTable
 from backbone_dask.store.ingest.naming import Renamed, require_distinct
 from backbone_dask.store.ingest.request import Request, target_file
 from backbone_dask.store.ingest.resolving import require_known, target_columns
-from backbone_dask.store.ingest.sources import common_format, expanded, stamp
+from backbone_dask.store.ingest.sources import common_format, expanded, partition_keys, require_content, stamp
 from backbone_dask.store.ingest.store import IngestedStore
 from backbone_dask.store.ingest.table import Table, Told, Workshop
 from backbone_dask.store.ingest.target_files import numbers_or_text
@@ -65,15 +68,16 @@ def ingest_files(
     place = _free(out, overwrite)
     paths = expanded(sources)
     _require_other(paths, place)
-    kind, scratch = common_format(paths, format), None
+    kind = common_format(paths, format)
     stamps = [stamp(path) for path in paths]
-    try:
+    if kind not in TEXT:
+        require_content(stamps)
+    require_columns(paths, kind, request)
+    with _refusals_leave_nothing(f"{place}{locate.SCRATCH}"):
         scratch = _scratch(place, {"files": stamps, "format": kind, "wanted": asdict(request.wanted)})
         table = combined(_opened(paths, kind, request, Workshop(scratch, executor, told)))
         origin = {"format": kind, "version": __version__, "request": request.to_json()}
         return _written(table, place, request, origin, given or {}, executor, told, overwrite)
-    finally:
-        _drop_empty(f"{place}{locate.SCRATCH}")
 
 
 def ingest_memory(
@@ -81,7 +85,8 @@ def ingest_memory(
 ) -> Ingested:
     """Write a store of a table in memory."""
     place = _free(out, overwrite)
-    return _written(MemoryTable(data, request.wanted), place, request, None, given, None, told, overwrite)
+    with _refusals_leave_nothing(f"{place}{locate.SCRATCH}"):
+        return _written(MemoryTable(data, request.wanted), place, request, None, given, None, told, overwrite)
 
 
 def _written(
@@ -95,7 +100,7 @@ def _written(
     overwrite: bool,
 ) -> Ingested:
     notes = _said(table)
-    named = table if request.names is None else Renamed(table, locate.absolute(locate.plain(request.names)))
+    named = _renamed(table, request)
     require_known(request, named)
     require_distinct(named)
     store, mismatches = _joined(named, request, origin, given, notes)
@@ -109,6 +114,13 @@ def _written(
     return _summary(store, place, mismatches, notes)
 
 
+def _renamed(table: Table, request: Request) -> Table:
+    """The table with the names in a file, if there is one. Columns may be set apart by their new names, too."""
+    if request.names is None:
+        return table
+    return set_apart(Renamed(table, locate.absolute(locate.plain(request.names))), request.wanted)
+
+
 def _joined(
     table: Table, request: Request, origin: dict[str, Any] | None, given: Mapping[str, Any], notes: list[str]
 ) -> tuple[IngestedStore, tuple[Mismatch, ...]]:
@@ -120,6 +132,8 @@ def _joined(
         name: Column("the given target", numbers_or_text(np.asarray(values))) for name, values in given.items()
     }
     shown = ids if ids is not None else [f"row {row}" for row in range(1, table.n_samples + 1)]
+    for name, column in columns.items():
+        _require_finite(name, column, shown)
     kept, mismatches = matched(columns, shown, request.unmatched, table.location)
     found = {name: coded(column.values[kept]) for name, column in columns.items()}
     store = IngestedStore(
@@ -132,6 +146,16 @@ def _joined(
         origin=None if origin is None else origin | _provenance(table, request, mismatches),
     )
     return store, mismatches
+
+
+def _require_finite(name: str, column: Column, shown: Sequence[str]) -> None:
+    if column.values.dtype.kind != "f":
+        return
+    for at in np.flatnonzero(np.isinf(column.values)).tolist():
+        raise InvalidDataError(
+            f"target {name!r} of {column.source} is {column.values[at]} in sample {shown[at]}; correct it, or leave "
+            "it empty and say --unmatched drop"
+        )
 
 
 def _provenance(table: Table, request: Request, mismatches: Sequence[Mismatch]) -> dict[str, Any]:
@@ -168,9 +192,11 @@ def _opened(paths: Sequence[str], kind: str, request: Request, workshop: Worksho
 
 
 def _said(table: Table) -> list[str]:
+    keys = ", ".join(partition_keys(table.files))
+    keyed = [f"{keys} in the names of folders (KEY=VALUE) did not become columns"] if keys else []
     if not isinstance(table, Below | Beside):
-        return []
-    return [f"{len(table.tables)} files were put {type(table).__name__.lower()} one another"]
+        return keyed
+    return [f"{len(table.tables)} files were put {type(table).__name__.lower()} one another", *keyed]
 
 
 def _free(out: str | os.PathLike[str], overwrite: bool) -> str:
@@ -193,7 +219,21 @@ def _scratch(place: str, about: dict[str, Any]) -> str:
     return f"{folder}/{name}"
 
 
+@contextmanager
+def _refusals_leave_nothing(folder: str) -> Iterator[None]:
+    """What an interruption or a full disk leaves in a folder is used later; what is refused once is refused again."""
+    try:
+        yield
+    except (InvalidDataError, InvalidSettingError, UnknownNameError):
+        # Workers may still write what they had begun.
+        with suppress(OSError):
+            locate.remove(folder)
+        raise
+    finally:
+        _drop_empty(folder)
+
+
 def _drop_empty(folder: str) -> None:
-    """A refusal leaves no folder behind that has nothing in it."""
+    """No folder stays behind that has nothing in it."""
     if not locate.is_url(folder) and os.path.isdir(folder) and not os.listdir(folder):
         os.rmdir(folder)

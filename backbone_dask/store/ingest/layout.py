@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.store.ingest.decimals import python_number
+from backbone_dask.store.ingest.headers import ROW_NAMES, header_names, is_data
 from backbone_dask.store.ingest.lines import Beginning
 from backbone_dask.store.ingest.table import Wanted
 from backbone_dask.store.ingest.text_rows import LEFT_OUT, WHITESPACE
 
-ROW_NAMES = ""
-"""What the first column is called where it has no name: it holds the ids of the samples, as R and pandas write them."""
 _PREFERRED = {".csv": ",;\t", ".tsv": "\t,;", ".txt": "\t,;"}
 _WORD = re.compile(r'"(?:[^"]|"")*"|[^ \t"]+')
-_FEWEST_COUNTED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +60,24 @@ class Layout:
 
 
 def layout_of(path: str, found: Beginning, wanted: Wanted) -> Layout:
-    """The layout of a file, from its first two lines."""
-    lines = [_decoded(path, line, 1 + before) for line, before in zip(found.lines, found.before, strict=True)]
+    """The layout of a file, from its first lines."""
+    lines = [_decoded(path, line, 1 + before) for line, before in zip(found.lines[:2], found.before[:2], strict=False)]
     delimiter = _delimiter(path, lines)
-    cells = [_cells(line, delimiter) for line in lines]
-    headed = not _is_data(cells[0])
-    if headed and len(cells) == 1:
-        raise InvalidDataError(f"{path} has a header and no samples; a line for each sample is needed below it")
-    names = _names(path, cells, 1 + found.before[0]) if headed else [f"x{j}" for j in range(len(cells[0]))]
+    first = _cells(lines[0], delimiter)
+    headed = not is_data(first) if wanted.header is None else wanted.header
+    if headed and len(lines) == 1:
+        raise InvalidDataError(
+            f"{path} has a header and no samples; a line for each sample is needed below it "
+            "(--no-header if its only line is a sample)"
+        )
+    names = [f"x{j}" for j in range(len(first))]
+    if headed:
+        below = [_cells(line.decode(errors="replace"), delimiter) for line in found.lines[1:]]
+        names = header_names(f"{path}, line {1 + found.before[0]}", first, below, wanted)
+    return _layout(path, ord(delimiter) if delimiter else WHITESPACE, names, headed, wanted)
+
+
+def _layout(path: str, delimiter: int, names: list[str], headed: bool, wanted: Wanted) -> Layout:
     known = set(names)
     sample_id = next((name for name in (wanted.sample_id, ROW_NAMES) if name in known), None)
     fields = tuple(name for name in wanted.fields if name in known)
@@ -78,8 +85,7 @@ def layout_of(path: str, found: Beginning, wanted: Wanted) -> Layout:
     places = _places(names, apart, wanted.exclude)
     if not (places >= 0).any():
         raise InvalidDataError(f"{path} has no column left that is a feature; leave fewer of its {len(names)} out")
-    byte = ord(delimiter) if delimiter else WHITESPACE
-    return Layout(byte, tuple(names), headed, places, apart, fields, sample_id)
+    return Layout(delimiter, tuple(names), headed, places, apart, fields, sample_id)
 
 
 def _places(names: list[str], apart: tuple[str, ...], exclude: tuple[str, ...]) -> NDArray[np.int64]:
@@ -131,34 +137,6 @@ def _cells(line: str, delimiter: str | None) -> list[str]:
     if '"' not in line:
         return [cell.strip() for cell in line.split(delimiter)]
     return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
-
-
-def _is_data(cells: list[str]) -> bool:
-    """Whether a first line is a sample: numbers only, and not 0, 1, 2, ... as pandas numbers columns."""
-    numbers = [python_number(cell) for cell in cells]
-    if None in numbers or all(number != number for number in numbers):
-        return False
-    counted = cells[1:] if cells[0] == ROW_NAMES else cells
-    first = counted[0] if counted else ""
-    if len(counted) < _FEWEST_COUNTED or first not in ("0", "1"):
-        return True
-    return counted != [str(at) for at in range(int(first), int(first) + len(counted))]
-
-
-def _names(path: str, cells: list[list[str]], number: int) -> list[str]:
-    names = cells[0]
-    if len(cells[1]) == len(names) + 1:
-        names = [ROW_NAMES, *names]
-    seen: dict[str, int] = {}
-    for at, name in enumerate(names):
-        if name == "" and at > 0:
-            raise InvalidDataError(f"{path}, line {number}: column {at + 1} has no name; give it one")
-        if name in seen:
-            raise InvalidDataError(
-                f"{path}, line {number}: columns {seen[name] + 1} and {at + 1} are both called {name!r}; rename one"
-            )
-        seen[name] = at
-    return names
 
 
 def require_same(one: Layout, other: Layout, paths: tuple[str, str]) -> None:

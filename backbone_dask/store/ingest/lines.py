@@ -21,6 +21,8 @@ from backbone_dask.store.ingest.spool import published
 BATCH_BYTES, BATCH_LINES, MOST_BATCH_BYTES = 32 << 20, 32, 256 << 20
 _PACKED = b"\x1f\x8b"
 _PEEK, _MORE = 1 << 16, 1 << 20
+# Enough to tell one line that is wrong from a way to write them.
+_LOOKED_LINES, _LOOKED_BYTES = 6, 8 << 20
 _MARK = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -117,15 +119,15 @@ def _broken_explained(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The first two lines of a file that are not blank, and how many bytes and lines come before each."""
+    """The first lines of a file that are not blank, and how many bytes and lines come before each."""
 
     lines: tuple[bytes, ...]
     starts: tuple[int, ...]
     before: tuple[int, ...]
 
 
-def beginning(path: str) -> Beginning:
-    """Look at the first lines; what is not text, or empty, is refused."""
+def beginning(path: str, needed: str) -> Beginning:
+    """Look at the first lines, two if they are long; what is not text, or empty, is refused: `needed` says what is."""
     lines, starts, before, at = [], [], [], 0
     with unpacked(path) as stream:
         _require_text(path, stream.read(_PEEK))
@@ -136,10 +138,10 @@ def beginning(path: str) -> Beginning:
                 starts.append(at)
                 before.append(count)
             at += len(line)
-            if len(lines) == 2:
+            if len(lines) == _LOOKED_LINES or (len(lines) >= 2 and at > _LOOKED_BYTES):
                 break
     if not lines:
-        raise InvalidDataError(f"{path} is empty; a header and a line for each sample are needed")
+        raise InvalidDataError(f"{path} is empty; {needed}")
     return Beginning(tuple(lines), tuple(starts), tuple(before))
 
 
@@ -200,14 +202,3 @@ def _pieces(stream: Any, size: int) -> Iterator[bytes]:
         carried.append(text[end:])
     if any(carried):
         yield b"".join(carried)
-
-
-def stamp(path: str) -> dict[str, Any]:
-    """What tells a file from another one of the same name."""
-    system, inside = locate.filesystem(path)
-    try:
-        found = system.info(inside)
-    except FileNotFoundError as cause:
-        raise InvalidDataError(f"there is no file {path}; check its name") from cause
-    known = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified", "generation")
-    return {"path": locate.absolute(path), **{name: str(found[name]) for name in known if name in found}}

@@ -28,7 +28,10 @@ class Renamed(Table):
         self.dtype, self.missing, self.excluded = table.dtype, table.missing, table.excluded
         self._places, lines = _places(path)
         if lines != self.n_features:
-            raise InvalidDataError(f"{path} has {lines} names, {table.location} has {self.n_features} features")
+            raise InvalidDataError(
+                f"{path} has {lines} names, {table.location} has {self.n_features} features; "
+                "write a line for each feature, in the order of the columns"
+            )
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         return self._table.read(block)
@@ -94,6 +97,8 @@ def _places(path: str) -> tuple[list[int], int]:
         with open(path, "rb") as stream:
             for line in stream:
                 at, lines = at + len(line), lines + 1
+                if not line.strip():
+                    raise InvalidDataError(f"{path}, line {lines} is blank; name the feature, or remove the line")
                 if lines % _STRIDE == 0:
                     places.append(at)
     except OSError as cause:

@@ -1,4 +1,8 @@
-"""NPY and NPZ: an array by memory map, an archive of arrays, or a sparse matrix as scipy saves it."""
+"""NPY and NPZ: an array by memory map, an archive of arrays, or a sparse matrix as scipy saves it.
+
+An archive is read whole, once in every process that needs it, and must fit in the memory of each worker; an NPY need
+not.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,10 @@ from scipy import sparse
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
-from backbone_dask.store.ingest.columns import split_columns
+from backbone_dask.store.ingest.columns import split_columns, stored
 from backbone_dask.store.ingest.sources import stamp
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.store.ingest.target_files import as_text
-from backbone_dask.store.tables import stored_dtype
 from backbone_dask.values import FeatureBlock
 
 _NAMES = ("names", "feature_names")
@@ -41,7 +44,7 @@ class NumpyTable(Table):
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise InvalidDataError(f"{path} holds an array of shape {matrix.shape}; samples x features are needed")
         self.n_samples, width = (int(extent) for extent in matrix.shape)
-        self.dtype = _stored(matrix.dtype, path)
+        self.dtype = stored(matrix.dtype, path)
         names = next((as_text(beside[name]) for name in _NAMES if _fits(beside.get(name), width)), None)
         split = split_columns(names or [""] * width, wanted, path)
         self._names = None if names is None else [names[at] for at in split.features]
@@ -49,7 +52,7 @@ class NumpyTable(Table):
         own = {name: np.asarray(_dense(matrix, slice(at, at + 1))[0]) for name, at in split.fields.items()}
         rows = {name: values for name, values in beside.items() if _fits(values, self.n_samples) and name not in _NAMES}
         self._fields = rows | own
-        self._ids = as_text(rows.pop(wanted.sample_id)) if wanted.sample_id in rows else None
+        self._ids = _ids(matrix, split.sample_id, rows.pop(wanted.sample_id or "", None))
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         matrix = _content(self.location, self._mark)[0]
@@ -85,7 +88,7 @@ def _content(path: str, mark: str) -> tuple[Any, dict[str, NDArray[Any]]]:
     except InvalidDataError:
         raise
     except _BROKEN as cause:
-        raise InvalidDataError(f"{path} cannot be read as NPY or NPZ: {cause}") from cause
+        raise InvalidDataError(f"{path} cannot be read as NPY or NPZ ({cause}); save it again") from cause
 
 
 def _archived(arrays: dict[str, NDArray[Any]], path: str) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -99,6 +102,13 @@ def _archived(arrays: dict[str, NDArray[Any]], path: str) -> tuple[Any, dict[str
     return arrays[matrices[0]], {name: values for name, values in arrays.items() if values.ndim == 1}
 
 
+def _ids(matrix: Any, column: int | None, beside: NDArray[Any] | None) -> list[str] | None:
+    """Ids of samples: an array beside the matrix, or one of its columns."""
+    if beside is not None:
+        return as_text(beside)
+    return None if column is None else as_text(np.asarray(_dense(matrix, slice(column, column + 1))[0]))
+
+
 def _fits(values: NDArray[Any] | None, length: int) -> bool:
     return values is not None and values.shape == (length,)
 
@@ -108,10 +118,3 @@ def _dense(matrix: Any, columns: Any) -> NDArray[Any]:
     part = matrix[:, columns]
     found: NDArray[Any] = (part.toarray() if sparse.issparse(part) else np.asarray(part)).T
     return found
-
-
-def _stored(dtype: np.dtype[Any], path: str) -> np.dtype[Any]:
-    try:
-        return stored_dtype(dtype)
-    except InvalidDataError as cause:
-        raise InvalidDataError(f"{path} holds {dtype}, not numbers; save it as numbers") from cause

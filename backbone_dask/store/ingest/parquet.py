@@ -88,7 +88,7 @@ def _file(path: str, mark: str) -> Any:
         system, place = locate.filesystem(path)
         return pq.ParquetFile(system.open(place, "rb"))
     except (OSError, ValueError) as cause:
-        raise InvalidDataError(f"{path} cannot be read as Parquet: {cause}") from cause
+        raise InvalidDataError(f"{path} cannot be read as Parquet ({cause}); write it again") from cause
 
 
 @lru_cache(maxsize=64)

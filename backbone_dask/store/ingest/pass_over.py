@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.store.ingest.lines import Lines, batches, size_of, stamp
+from backbone_dask.store.ingest.lines import Lines, batches, size_of
+from backbone_dask.store.ingest.sources import stamp
 from backbone_dask.store.ingest.spool import Spool
 from backbone_dask.store.ingest.table import Workshop
 

@@ -28,6 +28,7 @@ class Request:
     names : a file with a name a line.
     missing, dtype : None is what suits the table.
     unmatched : whether samples without a target, and targets without a sample, are refused or left out.
+    header : whether the first line of a text table has the names; None is decided from that line.
     """
 
     targets: tuple[str, ...] = ()
@@ -37,6 +38,7 @@ class Request:
     missing: MissingPolicy | None = None
     dtype: str | None = None
     unmatched: Unmatched = "refuse"
+    header: bool | None = None
 
     def __post_init__(self) -> None:
         if self.dtype is not None and self.dtype not in DTYPES:
@@ -53,7 +55,7 @@ class Request:
 
     @property
     def wanted(self) -> Wanted:
-        return Wanted(self.target_columns, self.sample_id, self.exclude, self.dtype)
+        return Wanted(self.target_columns, self.sample_id, self.exclude, self.dtype, self.header)
 
     def to_json(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

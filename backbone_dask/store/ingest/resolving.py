@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.store.ingest.columns import closest
+from backbone_dask.store.ingest.columns import closest, no_column
 from backbone_dask.store.ingest.joining import Column, places, require_distinct_ids, taken
 from backbone_dask.store.ingest.naming import all_names
 from backbone_dask.store.ingest.request import Request, target_file
@@ -37,21 +37,20 @@ def target_columns(request: Request, table: Table, note: list[str]) -> dict[str,
 def require_known(request: Request, table: Table) -> None:
     """Refuse names of columns that the table does not have."""
     if request.sample_id is not None and table.sample_ids is None:
-        raise no_column(table, request.sample_id, "--sample-id")
+        raise _lacking(table, request.sample_id, "--sample-id")
     if table.excluded is not None:
         for name in request.exclude:
             if name not in table.excluded:
-                raise no_column(table, name, "--exclude")
+                raise _lacking(table, name, "--exclude")
 
 
-def no_column(table: Table, name: str, option: str) -> InvalidDataError:
-    known = chain(table.fields, chain.from_iterable(all_names(table)))
-    return InvalidDataError(f"{table.location} has no column {name!r} for {option}; {closest(name, known)}")
+def _lacking(table: Table, name: str, option: str) -> InvalidDataError:
+    return no_column(table.location, name, option, chain(table.fields, chain.from_iterable(all_names(table))))
 
 
 def _own(name: str, table: Table) -> dict[str, Column]:
     if name not in table.fields:
-        raise no_column(table, name, "--target")
+        raise _lacking(table, name, "--target")
     return {name: Column(table.location, numbers_or_text(np.asarray(table.fields[name])))}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ def stamp(path: str) -> dict[str, Any]:
         return {"path": path, **_remote(path)}
     try:
         sizes, times = zip(*((found.st_size, found.st_mtime_ns) for found in map(os.stat, _inside(path))), strict=True)
+    except FileNotFoundError as cause:
+        raise InvalidDataError(f"there is no file {path}; check its name") from cause
     except OSError as cause:
         raise InvalidDataError(f"{path} cannot be read: {cause}") from cause
     return {"path": path, "files": len(sizes), "bytes": sum(sizes), "modified": max(times)}
@@ -68,22 +71,52 @@ def _files(source: str) -> list[str]:
         if not matched:
             raise InvalidDataError(f"no file matches {source}")
         return matched
-    _require_there(place, source)
-    return [place]
+    return [_there(place, source)]
 
 
-def _require_there(place: str, source: str) -> None:
-    """A path into a zarr group is no file of its own, and PLINK's files may be named without a suffix."""
-    if not os.path.exists(place) and not os.path.exists(f"{place}.bed"):
-        raise InvalidDataError(f"there is no file {source}")
+def _there(place: str, source: str) -> str:
+    """PLINK's files may be named without a suffix."""
+    for each in (place, f"{place}.bed"):
+        if os.path.exists(each):
+            return each
+    raise InvalidDataError(f"there is no file {source}; check its name")
 
 
 def _in_folder(folder: str) -> list[str]:
+    """The files of a folder; those of the folders in it, as deep as they are, where it has none itself."""
+    found = next((files for files in (_known(folder), _deeper(folder)) if files), None)
+    if found is None:
+        raise InvalidDataError(
+            f"the folder {folder} has no file of a known format ({', '.join(sorted(SUFFIXES))}); name files"
+        )
+    return sorted(found, key=_as_people_count)
+
+
+def _known(folder: str) -> list[str]:
     known = tuple(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
-    names = [name for name in os.listdir(folder) if name.lower().endswith(known) and name[0] not in "._"]
-    if not names:
-        raise InvalidDataError(f"the folder {folder} has no file of a known format ({', '.join(sorted(SUFFIXES))})")
-    return [os.path.join(folder, name) for name in sorted(names, key=_as_people_count)]
+    return [each.path for each in _listed(folder) if each.name.lower().endswith(known)]
+
+
+def _deeper(folder: str) -> list[str]:
+    inside = [each.path for each in _listed(folder) if each.is_dir(follow_symlinks=False)]
+    return [path for each in inside for path in _known(each) or _deeper(each)]
+
+
+def _listed(folder: str) -> list[os.DirEntry[str]]:
+    return [each for each in os.scandir(folder) if each.name[0] not in "._"]
+
+
+def partition_keys(paths: Sequence[str]) -> list[str]:
+    """Keys of folders called KEY=VALUE that files lie in, as Hive and Spark write tables."""
+    folders = chain.from_iterable(os.path.dirname(path).split("/") for path in paths)
+    return sorted({folder.partition("=")[0] for folder in folders if "=" in folder and not folder.startswith("=")})
+
+
+def require_content(stamps: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse files without a byte."""
+    for known in stamps:
+        if known["bytes"] == 0:
+            raise InvalidDataError(f"{known['path']} is empty (0 bytes); write it again, or correct the path")
 
 
 def _as_people_count(name: str) -> list[tuple[int, str]]:
@@ -101,7 +134,9 @@ def _remote(path: str) -> dict[str, Any]:
     system, inside = locate.filesystem(path)
     try:
         known = system.info(inside)
+    except FileNotFoundError as cause:
+        raise InvalidDataError(f"there is no file {path}; check its name") from cause
     except OSError as cause:
         raise InvalidDataError(f"{path} cannot be read: {cause}") from cause
-    marks = ("ETag", "etag", "LastModified", "last_modified", "mtime", "created")
+    marks = ("ETag", "etag", "LastModified", "last_modified", "mtime", "created", "generation")
     return {"bytes": known.get("size"), "modified": [str(known[mark]) for mark in marks if mark in known]}

@@ -71,7 +71,8 @@ class Spool:
             stream.write(json.dumps(texts).encode())
         for what, values in arrays.items():
             with published(self.path(index, what)) as stream:
-                np.ascontiguousarray(values).tofile(stream)
+                # `tofile` says that a disk is full in words of its own, without the number of the error.
+                stream.write(np.ascontiguousarray(values).data)
         whole = {**record, "bytes": {what: values.nbytes for what, values in arrays.items()}}
         with published(self.path(index, "json")) as stream:
             stream.write(json.dumps(whole).encode())

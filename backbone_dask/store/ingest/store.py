@@ -12,7 +12,7 @@ from backbone_dask.columns import Columns
 from backbone_dask.store.base import FeatureStore
 from backbone_dask.store.ingest.casting import cast
 from backbone_dask.store.ingest.table import Table
-from backbone_dask.store.missing import admit, label
+from backbone_dask.store.missing import Label, admit
 from backbone_dask.store.schema import MissingPolicy
 from backbone_dask.values import CandidateIds, FeatureBlock, Target
 
@@ -55,10 +55,11 @@ class IngestedStore(FeatureStore):
         self.require_block(block)
         read = self.table.read(block)
         values = read if self._samples is None else read[:, self._samples]
-        return cast(values, self.table.missing == "mean", self.dtype, self.missing, lambda row: self._label(block, row))
+        called = self._labels(block)
+        return cast(values, self.table.missing == "mean", self.dtype, self.missing, called)
 
     def read(self, block: FeatureBlock) -> Columns:
-        return admit(np.ascontiguousarray(self.raw(block)), self.missing, lambda row: self._label(block, row))[0]
+        return admit(np.ascontiguousarray(self.raw(block)), self.missing, self._labels(block))[0]
 
     def gather(self, ids: CandidateIds) -> Columns:
         self.require_ids(ids)
@@ -66,16 +67,18 @@ class IngestedStore(FeatureStore):
         values = np.concatenate([self.raw(block) for block in blocks])
         return admit(values, self.missing, lambda row: self.label(int(ids[row])))[0]
 
+    def label(self, j: int) -> str:
+        """A feature in messages, with the file that it is from."""
+        return f"{super().label(j)} of {self.table.part_of(j)}"
+
     def names(self, ids: CandidateIds) -> list[str]:
         if not self.named:
             return super().names(ids)
         self.require_ids(ids)
         return [name for run in _runs(ids) for name in self.table.names(int(run[0]), int(run[-1]) + 1) or ()]
 
-    def _label(self, block: FeatureBlock, row: int) -> str:
-        j = block.start + row
-        named = self.table.names(j, j + 1)
-        return f"{label(j, named[0] if named else None)} of {self.table.part_of(j)}"
+    def _labels(self, block: FeatureBlock) -> Label:
+        return lambda row: self.label(block.start + row)
 
 
 def _runs(ids: CandidateIds) -> list[CandidateIds]:

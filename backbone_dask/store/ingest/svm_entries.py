@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.store.ingest.decimals import NUMBER, is_missing, read_number
+from backbone_dask.store.ingest.text_rows import is_blank
 
-_SPACE, _TAB, _RETURN, _HASH, _COLON = 32, 9, 13, 35, 58
+_HASH, _COLON = 35, 58
 _QID = np.frombuffer(b"qid:", np.uint8)
 # Nineteen digits would not fit.
 _MOST_INDEX = 10**15
@@ -43,20 +44,15 @@ def count_colons(text: NDArray[np.uint8]) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _is_blank(letter: int) -> bool:
-    return letter in (_SPACE, _TAB, _RETURN)
-
-
-@numba.njit(cache=True, nogil=True)
 def _word_start(text: NDArray[np.uint8], at: int, stop: int) -> int:
-    while at < stop and _is_blank(text[at]):
+    while at < stop and is_blank(text[at]):
         at += 1
     return at
 
 
 @numba.njit(cache=True, nogil=True)
 def _word_end(text: NDArray[np.uint8], at: int, stop: int) -> int:
-    while at < stop and not _is_blank(text[at]):
+    while at < stop and not is_blank(text[at]):
         at += 1
     return at
 

@@ -40,7 +40,7 @@ def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> Ta
 
 
 def _look(path: str) -> Source:
-    found = beginning(path)
+    found = beginning(path, "a line `label index:value ...` for each sample is needed")
     return Source(path, 0, batch_bytes(found.lines[0]))
 
 
@@ -67,7 +67,7 @@ class SvmTable(Table):
         self._spool, self.excluded = spool, excluded
         self._rows = np.array([record["rows"] for record in records], np.int64)
         self._entries = np.array([record["entries"] for record in records], np.int64)
-        self._base = min(1, *(record["least"] for record in records), 1)
+        self._base = min([1, *(record["least"] for record in records)])
         self.n_samples = int(self._rows.sum())
         self.n_features = max(record["most"] for record in records) + 1 - self._base
         self.dtype = np.dtype(dtype)

@@ -28,12 +28,14 @@ class Wanted:
     sample_id : the column that tells samples apart.
     exclude : columns to leave out.
     dtype : of the features; None is what suits the values.
+    header : whether the first line of a text table has the names; None is decided from that line.
     """
 
     fields: tuple[str, ...] = ()
     sample_id: str | None = None
     exclude: tuple[str, ...] = ()
     dtype: str | None = None
+    header: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def line_bounds(text: NDArray[np.uint8]) -> NDArray[np.int64]:
         if at < text.size and text[at] != _NEWLINE:
             continue
         stop = at
-        while stop > start and _is_blank(text[stop - 1]):
+        while stop > start and is_blank(text[stop - 1]):
             stop -= 1
         if stop > start:
             # Blanks at the end of a line may be empty cells between tabs.
@@ -42,7 +42,8 @@ def line_bounds(text: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 @numba.njit(cache=True, nogil=True)
-def _is_blank(letter: int) -> bool:
+def is_blank(letter: int) -> bool:
+    """Whether a byte is a space, a tab or a carriage return."""
     return letter in (_SPACE, _TAB, _RETURN)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from backbone_dask.errors import BackboneError, InvalidDataError, MissingExtraError
 from backbone_dask.store.ingest.apart import set_apart
+from backbone_dask.store.ingest.lines import unpacked
 from backbone_dask.store.ingest.scratch import made_once, place_for, require_local_file
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.store.ingest.vcfzarr import CALLS, DOSAGES, VcfZarrTable
@@ -113,9 +114,24 @@ def _readable(path: str) -> Iterator[None]:
     except BackboneError:
         raise
     except Exception as cause:
+        where = f"{path}{_broken_line(path)}"
         raise InvalidDataError(
-            f"{path} cannot be read as VCF ({cause}); see what bcftools view says of it, and mend it"
+            f"{where} cannot be read as VCF ({cause}); see what bcftools view says of it, and mend it"
         ) from cause
+
+
+def _broken_line(path: str) -> str:
+    """Where a text has its first line that is no variant, which htslib does not say; nothing if there is none."""
+    width = 0
+    with suppress(BackboneError), unpacked(path) as stream:
+        for number, line in enumerate(iter(stream.readline, b""), 1):
+            cells = line.rstrip(b"\r\n").split(b"\t")
+            if line.startswith(b"#CHROM"):
+                width = len(cells)
+            elif width and (len(cells) != width or not cells[1].isdigit()):
+                wrong = f"{len(cells)} columns, not {width}" if len(cells) != width else "no number as its position"
+                return f", line {number} ({wrong}),"
+    return ""
 
 
 def _bio2zarr() -> Any:

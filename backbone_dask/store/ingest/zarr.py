@@ -12,10 +12,10 @@ from zarr.errors import BaseZarrError
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
+from backbone_dask.store.ingest.columns import stored
 from backbone_dask.store.ingest.sources import stamp
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.store.schema import ATTRIBUTE
-from backbone_dask.store.tables import stored_dtype
 from backbone_dask.values import FeatureBlock
 
 _KEPT_BYTES = 128 << 20
@@ -40,10 +40,7 @@ class ZarrTable(Table):
         if array.ndim != 2 or 0 in array.shape:
             raise InvalidDataError(f"{path} is an array of shape {array.shape}; samples x features are needed")
         self.n_samples, self.n_features = (int(extent) for extent in array.shape)
-        try:
-            self.dtype = stored_dtype(np.dtype(array.dtype))
-        except InvalidDataError as cause:
-            raise InvalidDataError(f"{path} holds {array.dtype}, not numbers; save it as numbers") from cause
+        self.dtype = stored(np.dtype(array.dtype), path)
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         # Blocks seldom end where chunks do: a chunk that two of them need is decoded once, if it can be kept.

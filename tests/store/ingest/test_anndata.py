@@ -168,7 +168,7 @@ def damage(path: Path, what: str) -> None:
     [
         ("X", r"small\.h5ad has no X, which every AnnData file has"),
         ("var", r"small\.h5ad has no var, which every AnnData file has"),
-        ("X text", r"X in .*small\.h5ad cannot be used: a table of \|S4 cannot be used"),
+        ("X text", r"X in .*small\.h5ad holds \|S4, not numbers; save it as numbers"),
         ("X vector", r"X in .*small\.h5ad is an array of 1 dimensions; make it a dense, CSR or CSC matrix"),
         ("X group", r"X in .*small\.h5ad is dataframe; make it a dense, CSR or CSC matrix"),
         ("X short", r"X in .*small\.h5ad is 8 x 7, but obs has 9 rows"),

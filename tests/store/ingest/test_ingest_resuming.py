@@ -135,7 +135,7 @@ def test_a_refusal_keeps_the_store_that_was_to_be_replaced(tmp_path):
     ingest(parquet(tmp_path / "a.parquet", numbers()), out)
     bad = numbers()
     bad[3, 7] = np.nan
-    with pytest.raises(InvalidDataError, match=r"feature 7 \('g7'\) contains NaN in 1 of 12 samples"):
+    with pytest.raises(InvalidDataError, match=r"feature 7 \('g7'\) of .*b\.parquet contains NaN in 1 of 12 samples"):
         ingest(parquet(tmp_path / "b.parquet", bad), out, overwrite=True)
     np.testing.assert_array_equal(matrix(out), numbers())
     ingest(tmp_path / "b.parquet", out, overwrite=True, missing="mean")

@@ -131,7 +131,14 @@ def _interrupted(*arguments: Any) -> None:
             text("1 10 rs1 A C . PASS AC=1", columns="#CHROM POS ID REF ALT QUAL FILTER INFO"),
             "small.vcf has no samples",
         ),
-        (text("1 10 rs1 A C . PASS AC=1 GT 0/0 0/1"), r"small\.vcf cannot be read as VCF \(.*; see what bcftools"),
+        (
+            text("1 10 rs1 A C . PASS AC=1 GT 0/0 0/1"),
+            r"small\.vcf, line 10 \(11 columns, not 13\), cannot be read as VCF \(.*; see what bcftools",
+        ),
+        (
+            text(RECORDS.replace("1 30", "1 xx")),
+            r"small\.vcf, line 12 \(no number as its position\), cannot be read as VCF",
+        ),
         (
             text("1 10 rs1 A C . PASS AC=1 DP 1 2 3 4", HEADER.replace("GT", "XX").replace("DS", "YY")),
             r"small\.vcf has no genotypes",
