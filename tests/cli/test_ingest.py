@@ -59,3 +59,12 @@ def test_classes_keep_their_names_from_the_file_to_the_predictions(shell, files,
     right = [row["prediction"] == files[row["sample"]] for row in rows]
     assert np.mean(right) > 0.7
     assert ("probability_well" in rows[0]) == (task == "tree")
+
+
+def test_text_without_a_header(shell):
+    (shell.folder / "iris.data").write_text("5.1,3.5,setosa\n4.9,3.0,virginica\n")
+    refused = shell.refused("ingest", "iris.data", "iris.zarr", "--target", "x2")
+    assert "line 1 has '5.1' beside 'setosa'; say --no-header if the first line is a sample" in refused
+    said = shell.ok("ingest", "iris.data", "iris.zarr", "--target", "x2", "--no-header")
+    assert "2 features x 2 samples" in said
+    assert "targets: x2 (0 = setosa, 1 = virginica)" in said

@@ -68,6 +68,7 @@ def test_what_was_set_apart_by_its_old_name_needs_no_new_one(tmp_path):
         ("a\n\nb\n", {}, r"names\.txt, line 2 is blank; name the feature, or remove the line"),
         ("a\nb\nc\n\n", {}, r"names\.txt, line 4 is blank"),
         ("a\nb\na\n", {}, r"features 0 and 2 of .*names\.txt are both called 'a'; rename one, or leave .*--exclude a"),
+        ("b\na\na\n", {"exclude": "b"}, r"features 0 and 1 of .*names\.txt are both called 'a'"),
         ("a\nb\na\n", {"target": "a"}, r"features 0 and 2 of .*names\.txt are both called 'a'; rename one$"),
         ("a\nb\nc\n", {"target": "C"}, r"n\.npy has no column 'C' for --target; did you mean c\?"),
         ("a\nb\nc\n", {"exclude": "bb"}, r"n\.npy has no column 'bb' for --exclude; did you mean b\?"),
