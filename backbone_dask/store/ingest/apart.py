@@ -26,7 +26,7 @@ class Apart(Table):
         self.location, self.files = table.location, table.files
         self.n_samples, self.n_features = table.n_samples, table.n_features - gone.size
         self.dtype, self.missing = table.dtype, table.missing
-        self.excluded = excluded
+        self.excluded, self.id_column = excluded, table.id_column
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         start, stop, gone = self._span(block.start, block.stop)

@@ -49,7 +49,8 @@ class NumpyTable(Table):
         own = {name: np.asarray(_dense(matrix, slice(at, at + 1))[0]) for name, at in split.fields.items()}
         rows = {name: values for name, values in beside.items() if _fits(values, self.n_samples) and name not in _NAMES}
         self._fields = rows | own
-        self._ids = as_text(rows.pop(wanted.sample_id)) if wanted.sample_id in rows else None
+        self.id_column = wanted.sample_id if wanted.sample_id in rows else None
+        self._ids = None if self.id_column is None else as_text(rows[self.id_column])
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         matrix = _content(self.location, self._mark)[0]
