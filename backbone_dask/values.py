@@ -20,6 +20,9 @@ Target: TypeAlias = NDArray[np.float64]
 Standardised: TypeAlias = NDArray[np.float32]
 """Shape (features, samples); every row has mean 0 and X_j'X_j = n, or is all zero if it is constant."""
 
+MOST_CLASSES = 50
+"""A response of more different labels is no response of classes."""
+
 ModelT = TypeVar("ModelT")
 ModelT_co = TypeVar("ModelT_co", covariant=True)
 

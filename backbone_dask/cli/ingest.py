@@ -22,7 +22,13 @@ from backbone_dask.store.schema import DTYPES, MissingPolicy
 
 # This process reads and writes about as much in the seconds that a cluster takes to start and to end.
 SMALL_BYTES = 512 << 20
-TARGET = "A column of the table; a CSV, TSV or Parquet FILE; or FILE:COLUMN. Several are allowed."
+SHOWN_CLASSES = 10
+TARGET = "A column of the table, which comes first; a CSV, TSV or Parquet FILE; or FILE:COLUMN. Several are allowed."
+SAMPLE_ID = (
+    "The column that tells samples apart, in the table and in a FILE of targets, which is joined by it; TABLE=FILE "
+    "where they call it differently. PLINK, VCF, AnnData and row names have ids of their own: COLUMN may then be "
+    "one of the FILE alone."
+)
 FORMAT = "Of the sources; NPZ, also of a sparse matrix, must fit in every worker's memory.  [default: by their suffix]"
 HEADER = "Whether the first line of a text file has the names; without, they are x0, x1, ...  [default: by that line]"
 UNMATCHED = "Samples without a target, and targets without a sample."
@@ -34,7 +40,7 @@ UNMATCHED = "Samples without a target, and targets without a sample."
 @click.option("--format", type=click.Choice(sorted(SUFFIXES)), help=FORMAT)
 @click.option("--header/--no-header", default=None, help=HEADER)
 @click.option("--target", multiple=True, help=TARGET)
-@click.option("--sample-id", help="The column that tells samples apart; targets of a file are joined by it.")
+@click.option("--sample-id", metavar="COLUMN", help=SAMPLE_ID)
 @click.option("--exclude", multiple=True, metavar="COLUMN", help="A column to leave out. Several are allowed.")
 @click.option("--names", type=click.Path(exists=True, dir_okay=False), help="Names of the features, one a line.")
 @click.option(
@@ -81,4 +87,6 @@ def _words(made: Ingested, out: str) -> str:
 
 def _classes(made: Ingested, name: str) -> str:
     labels = made.labels.get(name, ())
-    return f" ({', '.join(f'{code} = {label}' for code, label in enumerate(labels))})" if labels else ""
+    shown = [f"{code} = {label}" for code, label in enumerate(labels[:SHOWN_CLASSES])]
+    more = [f"... {len(labels)} in all"] if len(labels) > SHOWN_CLASSES else []
+    return f" ({', '.join([*shown, *more])})" if labels else ""

@@ -40,10 +40,13 @@ def ingest(
 
     `sources` is a path, a folder, a pattern, or several; or a table of samples x features: numpy, pandas, polars,
     sparse, dask. `target` names columns of the table, files, or "FILE:COLUMN"; or it is an array (samples,), or a
-    mapping from names to arrays. Files of targets are joined by the column `sample_id`; `unmatched="drop"` leaves out
-    what does not match. `names` is a file with the name of a feature in each line. `header` says whether the first line
-    of a text file has the names; without one, columns are called x0, x1, ... None, for `header`, `format`, `missing`
-    and `dtype`, is what suits the files. `told` hears of progress: phase, done, total, unit.
+    mapping from names to arrays. Files of targets are joined by the column `sample_id`, or "TABLE=FILE" where the table
+    and the file call it differently; a table with ids of its own (PLINK, VCF, AnnData, row names) need not have that
+    column. Without `sample_id` a file is taken in the order of its rows if the table has no ids, or the file no other
+    column. `unmatched="drop"` leaves out what does not match. `names` is a file with the name of a feature in each
+    line. `header` says whether the first line of a text file has the names; without one, columns are called x0, x1, ...
+    None, for `header`, `format`, `missing` and `dtype`, is what suits the files. `told` hears of progress: phase, done,
+    total, unit.
 
     Examples
     --------

@@ -25,13 +25,12 @@ from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, Part, silent
 from backbone_dask.runtime.run import Finding, OneScreen, ReducePhase, Run
 from backbone_dask.runtime.site import Site, settle
-from backbone_dask.screens.catalogue import MOST_CLASSES
 from backbone_dask.store import FeatureStore
 from backbone_dask.tree_settings import ResolvedTreeSettings, TreeSettings
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import LEAF, Tree
-from backbone_dask.values import Target, TreePoint
+from backbone_dask.values import MOST_CLASSES, Target, TreePoint
 
 RANK_BYTES = 2
 

@@ -15,9 +15,8 @@ from backbone_dask.screens.entropy import Entropy
 from backbone_dask.screens.logistic import logistic, logistic_loss
 from backbone_dask.screens.multicategory_svm import multicategory_svm
 from backbone_dask.screens.splines import Splines
-from backbone_dask.values import Target
+from backbone_dask.values import MOST_CLASSES, Target
 
-MOST_CLASSES = 50
 _SHOWN = 5
 
 

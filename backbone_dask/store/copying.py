@@ -44,9 +44,14 @@ def write_store(
     3
     """
     draft = draft_of(source, location, overwrite=overwrite)
+    fill(draft, source, executor, listen)
+    draft.finalise()
+
+
+def fill(draft: Draft, source: FeatureStore, executor: Executor | None, listen: Callable[[int, int], None]) -> None:
+    """Write every partition of a draft; `listen` hears how many columns are done, and of how many."""
     for index in _written(source, draft, executor):
         listen(draft.schema.partition(index).stop, source.n_features)
-    draft.finalise()
 
 
 def draft_of(source: FeatureStore, location: str | os.PathLike[str], *, overwrite: bool = False) -> Draft:

@@ -82,6 +82,10 @@ class Draft:
         locate.publish(self.scratch, self.location)
         locate.remove(f"{self.location}/{parts.FOLDER}")
 
+    def abandon(self) -> None:
+        """Remove all that is written: it is not to be gone on with."""
+        locate.remove(self.scratch)
+
     def _admitted(
         self, index: int, values: NDArray[Any], names: Sequence[str] | None, called: Label | None
     ) -> tuple[Columns, dict[str, NDArray[Any]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -13,9 +14,11 @@ from backbone_dask.errors import InvalidDataError, MissingExtraError
 from backbone_dask.store.ingest.apart import set_apart
 from backbone_dask.store.ingest.columns import stored
 from backbone_dask.store.ingest.h5_matrix import Dense, Matrix, SparseColumns, X, h5, turned_rows
-from backbone_dask.store.ingest.sample_fields import chosen_ids
+from backbone_dask.store.ingest.sample_fields import id_column
 from backbone_dask.store.ingest.scratch import require_local_file
+from backbone_dask.store.ingest.sources import stamp
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
+from backbone_dask.store.ingest.target_files import as_text
 from backbone_dask.values import FeatureBlock
 
 KINDS = ("array", "csr_matrix", "csc_matrix")
@@ -27,11 +30,11 @@ class AnnDataTable(Table):
 
     def __init__(self, path: str, matrix: Matrix, wanted: Wanted) -> None:
         self.location, self.files = path, (path,)
-        self._matrix, self._wanted = matrix, wanted
+        self._matrix, self._mark = matrix, str(stamp(path))
         with h5(path) as file:
             self.n_samples, self.n_features = _shape(file[X])
             self.dtype = _dtype(path, file[X])
-        chosen_ids(self.fields, wanted, path)
+        self.id_column = id_column(self.fields, wanted)
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         return np.ascontiguousarray(self._matrix.read(block, self.n_samples), self.dtype)
@@ -42,18 +45,23 @@ class AnnDataTable(Table):
 
     @property
     def sample_ids(self) -> Sequence[str] | None:
-        chosen = chosen_ids(self.fields, self._wanted, self.location)
-        if chosen is not None:
-            return chosen
+        if self.id_column is not None:
+            return as_text(self.fields[self.id_column])
         with h5(self.location) as file:
             return _index(file["obs"], 0, self.n_samples)
 
     @property
     def fields(self) -> Mapping[str, NDArray[Any]]:
         """Columns of obs."""
-        with h5(self.location) as file:
-            obs = _library().io.read_elem(file["obs"])
-        return {str(name): _field(obs[name]) for name in obs.columns}
+        return _obs(self.location, self._mark)
+
+
+@lru_cache(maxsize=2)
+def _obs(path: str, mark: str) -> Mapping[str, NDArray[Any]]:
+    """What a file says of its samples, read once; its mark tells it from another that has its name later."""
+    with h5(path) as file:
+        obs = _library().io.read_elem(file["obs"])
+    return {str(name): _field(obs[name]) for name in obs.columns}
 
 
 def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> Table:
@@ -125,8 +133,10 @@ def _index(frame: Any, start: int, stop: int | None) -> list[str]:
 
 
 def _field(column: Any) -> NDArray[Any]:
-    """Numbers, also those of categories, as float64; the rest as text, empty where it is missing."""
+    """Numbers, also those of categories, with NaN where they are missing; the rest as text, empty where it is."""
     kinds = column.cat.categories.dtype if hasattr(column, "cat") else column.dtype
+    if kinds.kind in "iu" and not column.isna().any():
+        return np.array(column.tolist())
     if kinds.kind in "biuf":
         return np.array([np.nan if absent else each for each, absent in _entries(column)], np.float64)
     return np.array(["" if absent else str(each) for each, absent in _entries(column)], dtype=str)

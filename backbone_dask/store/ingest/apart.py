@@ -20,8 +20,8 @@ from backbone_dask.values import FeatureBlock
 class Apart(Table):
     """A table without some of its features.
 
-    `gone` are their positions, sorted; `kept` become fields by name, and `ids` is the position of the one that tells
-    samples apart.
+    `gone` are their positions, sorted; `kept` become fields by name, and `ids` has the one that tells samples apart, if
+    one does.
     """
 
     def __init__(
@@ -29,14 +29,15 @@ class Apart(Table):
         table: Table,
         gone: NDArray[np.int64],
         kept: Mapping[str, int],
-        ids: int | None,
+        ids: Mapping[str, int],
         excluded: frozenset[str],
     ) -> None:
-        self._table, self._gone, self._kept, self._ids = table, gone, dict(kept), ids
+        self._table, self._gone, self._kept = table, gone, dict(kept)
+        self._ids = next(iter(ids.values()), None)
         self.location, self.files = table.location, table.files
         self.n_samples, self.n_features = table.n_samples, table.n_features - gone.size
         self.dtype, self.missing = table.dtype, table.missing
-        self.excluded = excluded
+        self.excluded, self.id_column = excluded, next(iter(ids), table.id_column)
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         start, stop, gone = self._span(block.start, block.stop)
@@ -92,7 +93,7 @@ def set_apart(table: Table, wanted: Wanted) -> Table:
     gone = np.array(sorted(at for positions in found.values() for at in positions), np.int64)
     kept = {name: found[name][0] for name in fields if name in found}
     excluded = frozenset(wanted.exclude) & {*found, *table.fields, *(table.excluded or ())}
-    return Apart(table, gone, kept, next((found[name][0] for name in ids if name in found), None), excluded)
+    return Apart(table, gone, kept, {name: found[name][0] for name in ids if name in found}, excluded)
 
 
 def _positions(table: Table, sought: set[str]) -> dict[str, list[int]]:

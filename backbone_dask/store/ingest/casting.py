@@ -12,6 +12,8 @@ from backbone_dask.store.missing import Label
 from backbone_dask.store.schema import MISSING_CODES, MissingPolicy
 
 Mask = NDArray[np.bool_]
+# Whole numbers up to these are exact in float32 and in float64.
+_WHOLE = (float(1 << 24), float(1 << 53))
 
 
 def common_dtype(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
@@ -31,6 +33,8 @@ def cast(
     if absent is not None and missing == "refuse":
         _refuse_missing(absent, called)
     if values.dtype == dtype:
+        if absent is None and missing == "mean" and dtype.kind in "iu":
+            _refuse(values, values == MISSING_CODES[dtype.name], dtype, "float32", called)
         return values
     if dtype.kind == "f":
         return _to_float(values, absent, dtype, called)
@@ -50,9 +54,11 @@ def _refuse_missing(absent: Mask, called: Label) -> None:
 def _to_float(values: NDArray[Any], absent: Mask | None, dtype: np.dtype[Any], called: Label) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         out = values.astype(dtype)
-    lost = np.isinf(out)
-    if lost.any():
-        lost &= np.isfinite(values)
+    large = np.abs(out) >= _WHOLE[0]
+    if large.any():
+        # Beyond its own limit a float64 is whole by its size alone.
+        whole = large & (np.abs(values) < _WHOLE[1]) & (values == np.rint(values))
+        lost = (whole & (out != values)) | (np.isinf(out) & np.isfinite(values))
         _refuse(values, lost, dtype, "float64", called)
     if absent is not None:
         out[absent] = np.nan
@@ -80,11 +86,21 @@ def _refuse(values: NDArray[Any], lost: Mask, dtype: np.dtype[Any], instead: str
     if lost.any():
         row, sample = (int(at[0]) for at in np.nonzero(lost))
         raise InvalidDataError(
-            f"{called(row)} is {values[row, sample]:g} in sample {sample}, which {dtype} cannot hold; "
-            f"use --dtype {instead}"
+            f"{called(row)} is {_shown(values[row, sample])} in sample {sample}, which {dtype} cannot hold"
+            f"{_reason(values[row, sample], dtype)}; use --dtype {instead}"
         )
 
 
 def _that_would_do(values: NDArray[Any]) -> str:
     finite = values[np.isfinite(values)].astype(np.float64)
     return "float64" if finite.size and np.abs(finite).max() > np.finfo(np.float32).max else "float32"
+
+
+def _shown(value: Any) -> str:
+    number = float(value)
+    return f"{number:.0f}" if number.is_integer() and abs(number) < _WHOLE[1] else f"{number:g}"
+
+
+def _reason(value: Any, dtype: np.dtype[Any]) -> str:
+    is_code = dtype.kind in "iu" and value == MISSING_CODES[dtype.name]
+    return " beside missing values, for which it stands" if is_code else ""

@@ -13,20 +13,27 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store.ingest.casting import cast, common_dtype
+from backbone_dask.store.ingest.decimals import python_number
+from backbone_dask.store.ingest.joining import require_all_ids
 from backbone_dask.store.ingest.naming import all_names
-from backbone_dask.store.ingest.table import Table
+from backbone_dask.store.ingest.table import Table, Wanted
+from backbone_dask.store.ingest.target_files import as_text
 from backbone_dask.store.missing import label
 from backbone_dask.values import FeatureBlock
 
 
-def combined(tables: Sequence[Table]) -> Table:
+def combined(tables: Sequence[Table], wanted: Wanted) -> Table:
     """One table of all; what fits neither below nor beside is refused, with the names of both files."""
     if len(tables) == 1:
         return tables[0]
     first, *rest = tables
+    if wanted.sample_id is not None:
+        _require_one_id_column(tables, wanted.sample_id)
     columns = _columns(first)
     same = [_columns(table) == columns for table in rest]
     if all(same):
+        for name in wanted.fields:
+            _require_same_kind(tables, name)
         return Below(tables)
     for table, alike in zip(rest, same, strict=True):
         if alike:
@@ -36,6 +43,8 @@ def combined(tables: Sequence[Table]) -> Table:
                 "the same columns together first, then files with the same samples"
             )
         _require_same_samples(first, table)
+    for name in wanted.fields:
+        _require_same_values(tables, name)
     return Beside(tables)
 
 
@@ -49,12 +58,13 @@ class _Several(Table):
         self.dtype = common_dtype([table.dtype for table in tables])
         self.missing = "mean" if any(table.missing == "mean" for table in tables) else "refuse"
         known = [table.excluded for table in tables]
+        self.id_column = tables[0].id_column
         self.excluded = None if None in known else frozenset(chain.from_iterable(each or () for each in known))
 
     def _cast(self, table: Table, block: FeatureBlock) -> NDArray[Any]:
         """Values of one of the tables in the dtype of all. What is missing stays so: it is judged later."""
         coded = table.missing == "mean"
-        return cast(table.read(block), coded, self.dtype, "mean", lambda row: label(block.start + row, None))
+        return cast(table.read(block), coded, self.dtype, self.missing, lambda row: _label(table, block.start + row))
 
 
 class Below(_Several):
@@ -157,8 +167,68 @@ def _require_same_samples(one: Table, other: Table) -> None:
         )
 
 
+def _label(table: Table, j: int) -> str:
+    named = table.names(j, j + 1)
+    return f"{label(j, named[0] if named else None)} of {table.part_of(j)}"
+
+
+def _require_one_id_column(tables: Sequence[Table], name: str) -> None:
+    """Ids that people ask for are in all files, or in none of those that have ids of their own."""
+    has = [table.id_column == name for table in tables]
+    if any(has) and not all(has):
+        with_ids, without = tables[has.index(True)].location, tables[has.index(False)].location
+        raise InvalidDataError(
+            f"{with_ids} has the column {name!r} of sample ids, {without} has not; give it to all files"
+        )
+
+
+def _require_same_kind(tables: Sequence[Table], name: str) -> None:
+    """Refuse a column that some of the files below one another lack, or have as text where others have numbers."""
+    kinds = [_kind(table, name) for table in tables]
+    if len(set(kinds)) > 1:
+        other = next(at for at, kind in enumerate(kinds) if kind != kinds[0])
+        raise InvalidDataError(
+            f"column {name!r} is {kinds[0]} in {tables[0].location} and {kinds[other]} in {tables[other].location}; "
+            "make it the same in all files"
+        )
+
+
+def _kind(table: Table, name: str) -> str:
+    if name not in table.fields:
+        return "not there"
+    return "numbers" if table.fields[name].dtype.kind in "biuf" else "text"
+
+
+def _comparable(values: NDArray[Any]) -> list[str]:
+    """As text, in which a number is written in one way only."""
+    texts = as_text(values)
+    return [
+        text if number is None else _one(number) for text, number in zip(texts, map(python_number, texts), strict=True)
+    ]
+
+
+def _one(number: float) -> str:
+    return "" if number != number else f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+def _require_same_values(tables: Sequence[Table], name: str) -> None:
+    """Refuse a column that files beside one another have with different values."""
+    holders = [table for table in tables if name in table.fields]
+    for other in holders[1:]:
+        one, two = (_comparable(table.fields[name]) for table in (holders[0], other))
+        if one != two:
+            at = next(i for i, (a, b) in enumerate(zip(one, two, strict=True)) if a != b)
+            raise InvalidDataError(
+                f"column {name!r} is {one[at] or 'missing'} in row {at + 1} of {holders[0].location} and "
+                f"{two[at] or 'missing'} in {other.location}; keep it in one of the files"
+            )
+
+
 def _require_ids_everywhere(tables: Sequence[Table]) -> None:
-    has = [table.sample_ids is not None for table in tables]
+    ids = [table.sample_ids for table in tables]
+    for table, own in zip(tables, ids, strict=True):
+        require_all_ids(own or (), table.location)
+    has = [own is not None for own in ids]
     if any(has) and not all(has):
         with_ids, without = tables[has.index(True)].location, tables[has.index(False)].location
         raise InvalidDataError(f"{with_ids} has sample ids, {without} has none; give all files ids, or none")

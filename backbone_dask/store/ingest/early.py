@@ -9,7 +9,7 @@ from itertools import chain
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store.ingest.columns import closest, no_column
 from backbone_dask.store.ingest.request import Request, target_file
-from backbone_dask.store.ingest.target_files import read_columns
+from backbone_dask.store.ingest.target_files import read_target_file
 
 _TEXT = "csv"
 
@@ -17,7 +17,7 @@ _TEXT = "csv"
 def require_columns(paths: Sequence[str], kind: str, request: Request) -> None:
     """Refuse names that neither the headers of text tables nor files of targets have: a typo costs no pass."""
     for path, column in filter(None, map(target_file, request.targets)):
-        if column is not None and column not in (columns := read_columns(path)):
+        if column is not None and column not in (columns := read_target_file(path).columns):
             raise InvalidDataError(f"{path} has no column {column!r}; {closest(column, columns)}")
     # Names from a file may be what people mean.
     if kind == _TEXT and request.names is None:

@@ -16,7 +16,7 @@ from backbone_dask import __version__
 from backbone_dask.errors import InvalidDataError, InvalidSettingError, StoreError, UnknownNameError
 from backbone_dask.protocols import Executor
 from backbone_dask.store import locate
-from backbone_dask.store.copying import write_store
+from backbone_dask.store.copying import draft_of, fill
 from backbone_dask.store.documents import require_free
 from backbone_dask.store.ingest.apart import set_apart
 from backbone_dask.store.ingest.combining import Below, Beside, combined
@@ -25,12 +25,13 @@ from backbone_dask.store.ingest.formats import BELOW, TEXT, opener
 from backbone_dask.store.ingest.joining import Column, Mismatch, coded, matched, require_distinct_ids
 from backbone_dask.store.ingest.memory_table import MemoryTable
 from backbone_dask.store.ingest.naming import Renamed, require_distinct
-from backbone_dask.store.ingest.request import Request, target_file
-from backbone_dask.store.ingest.resolving import require_known, target_columns
-from backbone_dask.store.ingest.sources import common_format, expanded, partition_keys, require_content, stamp
+from backbone_dask.store.ingest.request import Request
+from backbone_dask.store.ingest.resolving import given_columns, require_known, target_columns, target_paths
+from backbone_dask.store.ingest.sources import changed, common_format, expanded, partition_keys, require_content, stamp
 from backbone_dask.store.ingest.store import IngestedStore
 from backbone_dask.store.ingest.table import Table, Told, Workshop
-from backbone_dask.store.ingest.target_files import numbers_or_text
+from backbone_dask.store.ingest.target_values import require_classes
+from backbone_dask.store.writer import Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,18 @@ class Ingested:
         return {**asdict(self), "unmatched": [each.to_json() for each in self.unmatched]}
 
 
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """Where a store goes, what is asked of it, and who works on it and listens; `given` are targets by value."""
+
+    place: str
+    request: Request
+    given: Mapping[str, Any]
+    told: Told
+    overwrite: bool
+    executor: Executor | None = None
+
+
 def ingest_files(
     sources: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
@@ -65,53 +78,51 @@ def ingest_files(
     overwrite: bool = False,
 ) -> Ingested:
     """Write a store of the table in files; called again after an interruption, it goes on."""
-    place = _free(out, overwrite)
+    errand = Errand(_free(out, overwrite), request, given or {}, told, overwrite, executor)
     paths = expanded(sources)
-    _require_other(paths, place)
+    _require_other(paths, errand.place)
     kind = common_format(paths, format)
     stamps = [stamp(path) for path in paths]
     if kind not in TEXT:
         require_content(stamps)
     require_columns(paths, kind, request)
-    with _refusals_leave_nothing(f"{place}{locate.SCRATCH}"):
-        scratch = _scratch(place, {"files": stamps, "format": kind, "wanted": asdict(request.wanted)})
-        table = combined(_opened(paths, kind, request, Workshop(scratch, executor, told)))
+    with _refusals_leave_nothing(f"{errand.place}{locate.SCRATCH}"):
+        scratch = _scratch(errand.place, {"files": stamps, "format": kind, "wanted": asdict(request.wanted)})
+        table = combined(_opened(paths, kind, request, Workshop(scratch, executor, told)), request.wanted)
         origin = {"format": kind, "version": __version__, "request": request.to_json()}
-        return _written(table, place, request, origin, given or {}, executor, told, overwrite)
+        return _written(table, errand, origin, stamps)
 
 
 def ingest_memory(
     data: Any, out: str | os.PathLike[str], request: Request, *, given: Mapping[str, Any], told: Told, overwrite: bool
 ) -> Ingested:
     """Write a store of a table in memory."""
-    place = _free(out, overwrite)
-    with _refusals_leave_nothing(f"{place}{locate.SCRATCH}"):
-        return _written(MemoryTable(data, request.wanted), place, request, None, given, None, told, overwrite)
+    errand = Errand(_free(out, overwrite), request, given, told, overwrite)
+    with _refusals_leave_nothing(f"{errand.place}{locate.SCRATCH}"):
+        return _written(MemoryTable(data, request.wanted), errand, None, [])
 
 
-def _written(
-    table: Table,
-    place: str,
-    request: Request,
-    origin: dict[str, Any] | None,
-    given: Mapping[str, Any],
-    executor: Executor | None,
-    told: Told,
-    overwrite: bool,
-) -> Ingested:
-    notes = _said(table)
+def _written(table: Table, errand: Errand, origin: dict[str, Any] | None, seen: Sequence[dict[str, Any]]) -> Ingested:
+    """`seen` are stamps of files from before they were opened."""
+    request, notes = errand.request, _said(table)
     named = _renamed(table, request)
     require_known(request, named)
     require_distinct(named)
-    store, mismatches = _joined(named, request, origin, given, notes)
-    write_store(
-        store,
-        place,
-        overwrite=overwrite,
-        executor=executor,
-        listen=lambda done, total: told("write", done, total, "columns"),
-    )
-    return _summary(store, place, mismatches, notes)
+    files = [stamp(path) for path in dict.fromkeys([*named.files, *target_paths(request, named)])]
+    store, mismatches = _joined(named, errand, None if origin is None else origin | {"files": files}, notes)
+    draft = draft_of(store, errand.place, overwrite=errand.overwrite)
+    fill(draft, store, errand.executor, lambda done, total: errand.told("write", done, total, "columns"))
+    _require_unchanged([*seen, *files], draft)
+    draft.finalise()
+    return _summary(store, errand.place, mismatches, notes)
+
+
+def _require_unchanged(stamps: Sequence[dict[str, Any]], draft: Draft) -> None:
+    """A draft of two versions of a file must neither get its name nor be gone on with."""
+    path = changed(stamps)
+    if path is not None:
+        draft.abandon()
+        raise InvalidDataError(f"{path} changed while it was read; ingest it again when nothing writes to it")
 
 
 def _renamed(table: Table, request: Request) -> Table:
@@ -122,20 +133,20 @@ def _renamed(table: Table, request: Request) -> Table:
 
 
 def _joined(
-    table: Table, request: Request, origin: dict[str, Any] | None, given: Mapping[str, Any], notes: list[str]
+    table: Table, errand: Errand, origin: dict[str, Any] | None, notes: list[str]
 ) -> tuple[IngestedStore, tuple[Mismatch, ...]]:
     """The store with its targets, and what did not match."""
-    ids = table.sample_ids
+    request, ids = errand.request, table.sample_ids
     if ids is not None:
         require_distinct_ids(ids, table.location)
-    columns = target_columns(request, table, notes) | {
-        name: Column("the given target", numbers_or_text(np.asarray(values))) for name, values in given.items()
-    }
+    columns = target_columns(request, table, notes) | given_columns(errand.given, table)
     shown = ids if ids is not None else [f"row {row}" for row in range(1, table.n_samples + 1)]
     for name, column in columns.items():
         _require_finite(name, column, shown)
     kept, mismatches = matched(columns, shown, request.unmatched, table.location)
     found = {name: coded(column.values[kept]) for name, column in columns.items()}
+    for name, (_, labels) in found.items():
+        require_classes(labels, kept.size, name, columns[name].source)
     store = IngestedStore(
         table,
         samples=None if kept.size == table.n_samples else kept,
@@ -143,7 +154,7 @@ def _joined(
         labels={name: labels for name, (_, labels) in found.items() if labels},
         dtype=request.dtype,
         missing=request.missing,
-        origin=None if origin is None else origin | _provenance(table, request, mismatches),
+        origin=None if origin is None else origin | {"unmatched": [each.to_json() for each in mismatches]},
     )
     return store, mismatches
 
@@ -156,14 +167,6 @@ def _require_finite(name: str, column: Column, shown: Sequence[str]) -> None:
             f"target {name!r} of {column.source} is {column.values[at]} in sample {shown[at]}; correct it, or leave "
             "it empty and say --unmatched drop"
         )
-
-
-def _provenance(table: Table, request: Request, mismatches: Sequence[Mismatch]) -> dict[str, Any]:
-    beside = [file[0] for file in map(target_file, request.targets) if file is not None]
-    return {
-        "files": [stamp(path) for path in dict.fromkeys([*table.files, *beside])],
-        "unmatched": [each.to_json() for each in mismatches],
-    }
 
 
 def _summary(store: IngestedStore, place: str, mismatches: tuple[Mismatch, ...], notes: list[str]) -> Ingested:

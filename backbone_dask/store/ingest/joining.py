@@ -81,8 +81,16 @@ def taken(values: NDArray[Any], at: NDArray[np.int64]) -> NDArray[Any]:
     return found
 
 
+def require_all_ids(ids: Sequence[str], source: str) -> None:
+    """Refuse rows without an id."""
+    if "" in ids:
+        row = ids.index("") + 1
+        raise InvalidDataError(f"sample {row} of {source} has no id; give it one, or leave the row out")
+
+
 def require_distinct_ids(ids: Sequence[str], source: str) -> None:
-    """Refuse ids that do not tell rows apart."""
+    """Refuse ids that do not tell rows apart, or are not there."""
+    require_all_ids(ids, source)
     seen: dict[str, int] = {}
     for row, each in enumerate(ids, 1):
         if each in seen:
@@ -102,8 +110,13 @@ def matched(
     found = [_mismatch(source, columns, sample_ids) for source in dict.fromkeys(c.source for c in columns.values())]
     mismatches = tuple(each for each in found if each.lacking or each.unknown)
     said = "; ".join(each.sentence(table) for each in mismatches)
+    if not kept.size and any(each.unknown for each in mismatches):
+        raise InvalidDataError(
+            f"{said}; no sample has a target, so say which columns hold the ids (--sample-id COLUMN, or TABLE=FILE "
+            "where the table and the file call them differently)"
+        )
     if not kept.size:
-        raise InvalidDataError(f"{said}; no sample has a target, so say which column holds the ids (--sample-id)")
+        raise InvalidDataError(f"{said}; no sample has all targets, so ask for fewer of them")
     if mismatches and policy == "refuse":
         raise InvalidDataError(f"{said}; --unmatched drop keeps the {kept.size:,} that match")
     return kept, mismatches

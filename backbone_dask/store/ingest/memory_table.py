@@ -26,6 +26,7 @@ class MemoryTable(Table):
         apart = set(range(len(names))) - set(split.features.tolist())
         column = _column_of(data)
         self._fields = {name: np.asarray(column(at)) for name, at in split.fields.items()}
+        self.id_column = None if split.sample_id is None else wanted.sample_id
         self._ids = None if split.sample_id is None else as_text(np.asarray(column(split.sample_id)))
         self.excluded = split.excluded
         self._store = MemoryStore(_without(data, split.features) if apart else data, missing="mean")

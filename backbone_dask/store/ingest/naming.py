@@ -26,6 +26,7 @@ class Renamed(Table):
         self.location, self.files = table.location, (*table.files, path)
         self.n_samples, self.n_features = table.n_samples, table.n_features
         self.dtype, self.missing, self.excluded = table.dtype, table.missing, table.excluded
+        self.id_column = table.id_column
         self._places, lines = _places(path)
         if lines != self.n_features:
             raise InvalidDataError(

@@ -52,7 +52,8 @@ class NumpyTable(Table):
         own = {name: np.asarray(_dense(matrix, slice(at, at + 1))[0]) for name, at in split.fields.items()}
         rows = {name: values for name, values in beside.items() if _fits(values, self.n_samples) and name not in _NAMES}
         self._fields = rows | own
-        self._ids = _ids(matrix, split.sample_id, rows.pop(wanted.sample_id or "", None))
+        self._ids = _ids(matrix, split.sample_id, rows.get(wanted.sample_id or ""))
+        self.id_column = None if self._ids is None else wanted.sample_id
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         matrix = _content(self.location, self._mark)[0]

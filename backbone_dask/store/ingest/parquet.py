@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
-from backbone_dask.store.ingest.arrow import arrow
+from backbone_dask.store.ingest.arrow import arrow, plain_values
 from backbone_dask.store.ingest.casting import common_dtype
 from backbone_dask.store.ingest.columns import split_columns
 from backbone_dask.store.ingest.sources import stamp
@@ -45,7 +45,8 @@ class ParquetTable(Table):
         self._leaves = _leaves(schema, path, split.features)
         self.dtype = _dtype(file.metadata, schema, self._columns, self._leaves)
         self._fields = {name: _apart(file, name) for name in split.fields}
-        self._ids = None if split.sample_id is None else as_text(_apart(file, names[split.sample_id]))
+        self.id_column = None if split.sample_id is None else names[split.sample_id]
+        self._ids = None if self.id_column is None else as_text(_apart(file, self.id_column))
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         file = _file(self.location, self._mark)
@@ -119,8 +120,7 @@ def _n_leaves(kind: Any) -> int:
 
 
 def _apart(file: Any, name: str) -> NDArray[Any]:
-    found: NDArray[Any] = file.read(columns=[name]).column(0).to_numpy()
-    return found
+    return plain_values(file.read(columns=[name]).column(0))
 
 
 def _dtype(metadata: Any, schema: Any, columns: NDArray[np.int64], leaves: NDArray[np.int64]) -> np.dtype[Any]:

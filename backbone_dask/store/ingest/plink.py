@@ -6,6 +6,7 @@ A value is the number of copies of A1, the first allele in the .bim file, which 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ from numpy.typing import NDArray
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
 from backbone_dask.store.ingest.apart import set_apart
-from backbone_dask.store.ingest.sample_fields import chosen_ids
+from backbone_dask.store.ingest.decimals import python_number
+from backbone_dask.store.ingest.sample_fields import id_column
+from backbone_dask.store.ingest.sources import stamp
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
+from backbone_dask.store.ingest.target_files import as_text
 from backbone_dask.store.ingest.variant_list import VariantList, read_samples, scan_variants
 from backbone_dask.store.ingest.variants import MISSING
 from backbone_dask.values import FeatureBlock
@@ -41,12 +45,12 @@ class PlinkTable(Table):
         _require_all(self.files)
         _require_variant_major(bed)
         self._variants: VariantList = scan_variants(self.files[1])
-        self._wanted = wanted
+        self._mark = str(stamp(self.files[2]))
         self.n_features = self._variants.n_variants
-        self.n_samples = read_samples(self.files[2]).shape[1]
+        self.n_samples = _samples(self.files[2], self._mark).shape[1]
         self.dtype = np.dtype(np.int8)
         _require_whole(self)
-        chosen_ids(self.fields, wanted, self.files[2])
+        self.id_column = id_column(self.fields, wanted)
 
     @property
     def variant_bytes(self) -> int:
@@ -66,10 +70,9 @@ class PlinkTable(Table):
 
     @property
     def sample_ids(self) -> Sequence[str]:
-        chosen = chosen_ids(self.fields, self._wanted, self.files[2])
-        if chosen is not None:
-            return chosen
-        families, samples = read_samples(self.files[2])[:2]
+        if self.id_column is not None:
+            return as_text(self.fields[self.id_column])
+        families, samples = _samples(self.files[2], self._mark)[:2]
         if np.unique(samples).size == samples.size:
             return [str(each) for each in samples]
         return [f"{family}:{sample}" for family, sample in zip(families, samples, strict=True)]
@@ -77,7 +80,7 @@ class PlinkTable(Table):
     @property
     def fields(self) -> Mapping[str, NDArray[Any]]:
         """What the .fam file says of the samples; NaN where it says that it does not know."""
-        families, samples, fathers, mothers, sexes, phenotypes = read_samples(self.files[2])
+        families, samples, fathers, mothers, sexes, phenotypes = _samples(self.files[2], self._mark)
         known = np.isin(sexes, ("1", "2"))
         return {
             "phenotype": phenotype_values(phenotypes),
@@ -95,6 +98,12 @@ def open_table(paths: tuple[str, ...], wanted: Wanted, workshop: Workshop) -> Ta
     return set_apart(PlinkTable(path if path.endswith(".bed") else f"{path}.bed", wanted), wanted)
 
 
+@lru_cache(maxsize=2)
+def _samples(fam: str, mark: str) -> NDArray[Any]:
+    """What a .fam file says, read once; its mark tells it from another that has its name later."""
+    return read_samples(fam)
+
+
 def decoded(packed: bytes, n_variants: int, n_samples: int) -> NDArray[np.int8]:
     """Dosages of A1, shape (variants, samples), from the bytes of whole variants."""
     numbers = np.frombuffer(packed, np.uint8).reshape(n_variants, -1)
@@ -106,10 +115,10 @@ def phenotype_values(texts: NDArray[Any]) -> NDArray[Any]:
 
     Text that is no number is left as it is.
     """
-    try:
-        values = np.where(texts == "NA", "nan", texts).astype(np.float64)
-    except ValueError:
+    numbers = [python_number(text) for text in texts.tolist()]
+    if None in numbers:
         return texts
+    values = np.array(numbers, np.float64)
     values[values == -9] = np.nan
     if np.isin(values[~np.isnan(values)], (0, 1, 2)).all():
         values[values == 0] = np.nan

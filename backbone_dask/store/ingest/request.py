@@ -23,7 +23,9 @@ class Request:
     Attributes
     ----------
     targets : columns of the table, files, or FILE:COLUMN.
-    sample_id : the column that tells samples apart, in the table and in files of targets.
+    sample_id : the column that tells samples apart, in the table and in files of targets; "TABLE=FILE" where they call
+        it differently. A table with ids of its own (PLINK, VCF, AnnData, row names) that has no such column keeps its
+        own, and this is the column of the files alone.
     exclude : columns to leave out.
     names : a file with a name a line.
     missing, dtype : None is what suits the table.
@@ -45,24 +47,35 @@ class Request:
             raise InvalidSettingError(f"dtype is {self.dtype!r}; use auto or one of {', '.join(DTYPES)}")
         if self.unmatched not in get_args(Unmatched):
             raise InvalidSettingError(f"unmatched is {self.unmatched!r}; use refuse or drop")
+        if self.sample_id is not None and "=" in self.sample_id and not (self.table_id and self.file_id):
+            raise InvalidSettingError(
+                f"sample_id is {self.sample_id!r}; use COLUMN, or TABLE=FILE with a column of each"
+            )
         if self.missing is not None:
             require_policy(self.missing)
 
     @property
-    def target_columns(self) -> tuple[str, ...]:
-        """Targets that are columns of the table."""
-        return tuple(each for each in self.targets if target_file(each) is None)
+    def table_id(self) -> str | None:
+        """The column of the table that tells samples apart."""
+        return None if self.sample_id is None else self.sample_id.partition("=")[0]
+
+    @property
+    def file_id(self) -> str | None:
+        """The column of files of targets that does."""
+        return None if self.sample_id is None else self.sample_id.rpartition("=")[2]
 
     @property
     def wanted(self) -> Wanted:
-        return Wanted(self.target_columns, self.sample_id, self.exclude, self.dtype, self.header)
+        """Files that have no suffix may be columns of the table as well: the table decides."""
+        columns = tuple(each for each in self.targets if target_file(each) is None or not _has_suffix(each))
+        return Wanted(columns, self.table_id, self.exclude, self.dtype, self.header)
 
     def to_json(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 def target_file(target: str) -> tuple[str, str | None] | None:
-    """The file and its column that a target names; None if it is a column of the table."""
+    """The file and its column that a target names; None if it can only be a column of the table."""
     path, _, column = target.rpartition(":")
     for place, name in ((target, None), (path, column)):
         if place and _is_file(place):
@@ -71,6 +84,10 @@ def target_file(target: str) -> tuple[str, str | None] | None:
         if place.lower().endswith(TARGET_SUFFIXES):
             raise InvalidDataError(f"there is no file {place} for --target {target}")
     return None
+
+
+def _has_suffix(target: str) -> bool:
+    return any(place.lower().endswith(TARGET_SUFFIXES) for place in (target, target.rpartition(":")[0]))
 
 
 def _is_file(place: str) -> bool:

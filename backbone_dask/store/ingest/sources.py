@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -47,12 +48,27 @@ def stamp(path: str) -> dict[str, Any]:
     if locate.is_url(path):
         return {"path": path, **_remote(path)}
     try:
-        sizes, times = zip(*((found.st_size, found.st_mtime_ns) for found in map(os.stat, _inside(path))), strict=True)
+        marks = [(inside, found.st_size, found.st_mtime_ns) for inside, found in map(_status, _inside(path))]
     except FileNotFoundError as cause:
         raise InvalidDataError(f"there is no file {path}; check its name") from cause
     except OSError as cause:
         raise InvalidDataError(f"{path} cannot be read: {cause}") from cause
-    return {"path": path, "files": len(sizes), "bytes": sum(sizes), "modified": max(times)}
+    _, sizes, times = zip(*marks, strict=True)
+    known = {"path": path, "files": len(marks), "bytes": sum(sizes), "modified": max(times)}
+    # A file in a folder may be replaced by an older one.
+    return known if len(marks) == 1 else known | {"print": hashlib.sha256(repr(marks).encode()).hexdigest()[:16]}
+
+
+def changed(stamps: Sequence[dict[str, Any]]) -> str | None:
+    """The first of these files that is not what it was when it was stamped, or is gone; None if all are."""
+    for known in stamps:
+        try:
+            now = stamp(known["path"])
+        except InvalidDataError:
+            return str(known["path"])
+        if now != known:
+            return str(known["path"])
+    return None
 
 
 def total_bytes(paths: Sequence[str]) -> int:
@@ -127,7 +143,11 @@ def _as_people_count(name: str) -> list[tuple[int, str]]:
 def _inside(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
-    return [path, *(str(each) for each in Path(path).rglob("*") if each.is_file())]
+    return [path, *sorted(str(each) for each in Path(path).rglob("*") if each.is_file())]
+
+
+def _status(path: str) -> tuple[str, os.stat_result]:
+    return path, os.stat(path)
 
 
 def _remote(path: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.store.ingest.decimals import python_number
 from backbone_dask.store.ingest.layout import Layout
 from backbone_dask.store.ingest.spool import Spool, published
 from backbone_dask.store.ingest.table import Table, Wanted
@@ -37,6 +36,7 @@ class SpooledTable(Table):
     ) -> None:
         self.location, self.files = ", ".join(paths), paths
         self._spool, self._sample_id = spool, layout.sample_id
+        self.id_column = layout.sample_id if layout.sample_id == wanted.sample_id else None
         self._rows = np.array([record["rows"] for record in records], np.int64)
         self._kinds = [record["dtype"] for record in records]
         self._fields = layout.fields
@@ -62,8 +62,9 @@ class SpooledTable(Table):
 
     @property
     def fields(self) -> Mapping[str, NDArray[Any]]:
+        """The cells as text: whether a column holds numbers is seen when all files are put together."""
         texts = texts_of(self._spool, len(self._kinds)) if self._fields else {}
-        return {name: numbers_or_text(texts[name]) for name in self._fields}
+        return {name: np.array(texts[name], object) for name in self._fields}
 
 
 def _common(records: Sequence[dict[str, Any]], wanted: str | None) -> str:
@@ -80,14 +81,6 @@ def write_names(spool: Spool, names: list[str] | None) -> None:
     if names is not None:
         with published(os.path.join(spool.folder, _NAMES)) as stream:
             np.save(stream, encoded(names))
-
-
-def numbers_or_text(cells: Sequence[str]) -> NDArray[Any]:
-    """float64 where every cell is a number or missing, and at least one is there; otherwise text."""
-    numbers = [python_number(cell) for cell in cells]
-    if None in numbers or all(number != number for number in numbers):
-        return np.array([cell.strip() for cell in cells], str)
-    return np.array(numbers, np.float64)
 
 
 @lru_cache(maxsize=4)

@@ -17,7 +17,7 @@ from backbone_dask.errors import InvalidDataError
 from backbone_dask.store.ingest.lines import Lines, batch_bytes, beginning
 from backbone_dask.store.ingest.pass_over import Source, pass_over, unchanged
 from backbone_dask.store.ingest.spool import Spool
-from backbone_dask.store.ingest.spooled import numbers_or_text, texts_of
+from backbone_dask.store.ingest.spooled import texts_of
 from backbone_dask.store.ingest.svm_batch import SvmBatch
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
 from backbone_dask.values import FeatureBlock
@@ -98,4 +98,4 @@ class SvmTable(Table):
     def fields(self) -> Mapping[str, NDArray[Any]]:
         if self.excluded:
             return {}
-        return {LABEL: numbers_or_text(texts_of(self._spool, len(self._rows))[LABEL])}
+        return {LABEL: np.array(texts_of(self._spool, len(self._rows))[LABEL], object)}

@@ -25,7 +25,7 @@ class Wanted:
     Attributes
     ----------
     fields : columns to set apart, for targets.
-    sample_id : the column that tells samples apart.
+    sample_id : the column that tells samples apart; where files have ids of their own, it need not be there.
     exclude : columns to leave out.
     dtype : of the features; None is what suits the values.
     header : whether the first line of a text table has the names; None is decided from that line.
@@ -62,6 +62,7 @@ class Table(ABC):
     missing : what is done about missing values unless people ask for something else; in whole numbers "mean" says
         that their missing code stands for a missing value, and "refuse" that every value means itself.
     excluded : which of the columns to leave out were there; None if that is not known.
+    id_column : the column that the sample ids are from; None where they are the files' own, or there are none.
     """
 
     location: str
@@ -71,6 +72,7 @@ class Table(ABC):
     dtype: np.dtype[Any]
     missing: MissingPolicy = "refuse"
     excluded: frozenset[str] | None = None
+    id_column: str | None = None
 
     @abstractmethod
     def read(self, block: FeatureBlock) -> NDArray[Any]:
@@ -91,7 +93,7 @@ class Table(ABC):
 
     @property
     def fields(self) -> Mapping[str, NDArray[Any]]:
-        """Columns that are no features, by name: numbers or text, one for each sample."""
+        """Columns that are no features, by name: numbers or text, one for each sample, as the files have them."""
         return {}
 
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,43 +14,44 @@ from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
-from backbone_dask.store.ingest.arrow import arrow
-
-MISSING_TEXT = frozenset({"", "na", "nan", "n/a", "null", "."})
-"""Text that stands for no value, in small letters."""
+from backbone_dask.store.ingest.arrow import arrow, plain_values
+from backbone_dask.store.ingest.target_values import Cells
 
 
-def read_columns(path: str) -> dict[str, NDArray[Any]]:
-    """The columns of a table by name: text as it is in the file, or what Parquet holds."""
-    if path.lower().endswith((".parquet", ".pq")):
-        return _parquet(path)
-    return _delimited(path)
+@dataclass(frozen=True, slots=True)
+class TargetFile:
+    """A table in memory: columns by name, text as it is in the file, or what Parquet holds; and the rows' numbers."""
+
+    path: str
+    columns: Mapping[str, NDArray[Any]]
+    rows: Sequence[int]
+
+    def cells(self, name: str) -> Cells:
+        return Cells(name, self.path, self.columns[name], lambda at: f"row {self.rows[at]}")
+
+
+def read_target_file(path: str) -> TargetFile:
+    """All of a small table; one without rows is refused."""
+    found = _parquet(path) if path.lower().endswith((".parquet", ".pq")) else _delimited(path)
+    if not len(found.rows):
+        raise InvalidDataError(f"{path} has a header and no rows; it needs a row for each sample")
+    return found
 
 
 def as_text(values: NDArray[Any]) -> list[str]:
-    """Ids as people write them: a whole number has no point."""
-    if values.dtype.kind == "f":
-        return [f"{value:.0f}" if value == np.floor(value) else str(value) for value in values.tolist()]
-    return [each.decode() if isinstance(each, bytes) else str(each) for each in values.tolist()]
+    """Ids as people write them: a whole number has no point, and what is missing is empty."""
+    return [_as_text(each) for each in values.tolist()]
 
 
-def numbers_or_text(values: NDArray[Any]) -> NDArray[Any]:
-    """float64 with NaN where there is no value, if all others are numbers; else text, empty where there is none."""
-    if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
-    text = ["" if each is None or each != each else _plain(each) for each in values.tolist()]
-    present = np.array([each.lower() not in MISSING_TEXT for each in text])
-    try:
-        return np.array([float(each) if there else np.nan for each, there in zip(text, present, strict=True)])
-    except ValueError:
-        return np.where(present, np.array(text, object), "")
+def _as_text(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _plain(value: Any) -> str:
-    return (value.decode() if isinstance(value, bytes) else str(value)).strip()
-
-
-def _parquet(path: str) -> dict[str, NDArray[Any]]:
+def _parquet(path: str) -> TargetFile:
     pq = arrow("parquet")
     try:
         system, place = locate.filesystem(path)
@@ -58,17 +60,19 @@ def _parquet(path: str) -> dict[str, NDArray[Any]]:
     except (OSError, ValueError) as cause:
         raise InvalidDataError(f"{path} cannot be read as Parquet: {cause}") from cause
     _require_distinct(table.column_names, path)
-    return {name: column.to_numpy() for name, column in zip(table.column_names, table.columns, strict=True)}
+    columns = {name: plain_values(column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    return TargetFile(path, columns, range(1, table.num_rows + 1))
 
 
-def _delimited(path: str) -> dict[str, NDArray[Any]]:
+def _delimited(path: str) -> TargetFile:
     rows = _rows(_text(path), path)
     header = next(rows, None)
     if not header:
         raise InvalidDataError(f"{path} is empty; it needs a header and a row for each sample")
     _require_distinct(header, path)
-    body = [row for _, row in _whole(rows, len(header), path)]
-    return {name: np.array([row[at] for row in body], object) for at, name in enumerate(header)}
+    body = list(_whole(rows, len(header), path))
+    columns = {name: np.array([row[at] for _, row in body], object) for at, name in enumerate(header)}
+    return TargetFile(path, columns, [number for number, _ in body])
 
 
 def _whole(rows: Iterator[list[str]], width: int, path: str) -> Iterator[tuple[int, list[str]]]:
@@ -104,8 +108,3 @@ def _require_distinct(names: Sequence[str], path: str) -> None:
         if name in seen:
             raise InvalidDataError(f"columns {seen[name]} and {at} of {path} are both called {name!r}; rename one")
         seen[name] = at
-
-
-def lengths(columns: Mapping[str, NDArray[Any]]) -> int:
-    """Rows of a table of columns."""
-    return len(next(iter(columns.values()), ()))

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import locate
 from backbone_dask.store.ingest.apart import set_apart
-from backbone_dask.store.ingest.sample_fields import as_field, chosen_ids
+from backbone_dask.store.ingest.sample_fields import as_field, id_column
 from backbone_dask.store.ingest.table import Table, Wanted, Workshop
+from backbone_dask.store.ingest.target_files import as_text
 from backbone_dask.store.ingest.variants import MISSING, Anonymous, anonymous, hashed
 from backbone_dask.values import FeatureBlock
 
@@ -49,7 +50,8 @@ class VcfZarrTable(Table):
         self._chunk = int(array.chunks[0])
         self._anonymous = _anonymous(group, self.n_features)
         # Kept: what was converted in scratch is gone before the last one asks who the samples were.
-        self._ids = chosen_ids(self.fields, wanted, self.location) or _listed(group, "sample_id", 0, None)
+        self.id_column = id_column(self.fields, wanted)
+        self._ids = as_text(np.asarray(_array(group, self.id_column or "sample_id")[:]))
 
     def read(self, block: FeatureBlock) -> NDArray[Any]:
         out = np.empty((block.size, self.n_samples), self.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from biology_cases import bench, opened, whole
 from scipy import sparse
 
 from backbone_dask.errors import InvalidDataError, MissingExtraError
+from backbone_dask.store.ingest import anndata as anndata_format
 from backbone_dask.store.ingest import h5_matrix
 from backbone_dask.store.ingest.anndata import open_table
 from backbone_dask.store.ingest.table import Wanted
@@ -118,7 +120,6 @@ def test_columns_of_obs_are_fields(tmp_path: Path) -> None:
     nan = np.nan
     numbers = {"age": [1, 2, 3], "weight": [0.5, nan, 2.5], "female": [1, 0, 1], "maybe": [1, nan, 3]}
     for name, values in {**numbers, "batch": [20, 10, nan]}.items():
-        assert table.fields[name].dtype == np.float64
         np.testing.assert_array_equal(table.fields[name], values)
     assert list(table.fields["type"]) == ["T", "", "B"]
     assert list(table.fields["note"]) == ["x", "y", "z"]
@@ -127,8 +128,28 @@ def test_columns_of_obs_are_fields(tmp_path: Path) -> None:
 def test_the_column_of_ids_can_be_chosen(tmp_path: Path) -> None:
     path = write(tmp_path, counts()[:2], {"donor": [7, 8]})
     assert opened("anndata", path, Wanted(sample_id="donor")).sample_ids == ["7", "8"]
-    with pytest.raises(InvalidDataError, match=r"small\.h5ad has no column 'city' of its samples; it has donor"):
-        opened("anndata", path, Wanted(sample_id="city"))
+    other = opened("anndata", path, Wanted(sample_id="city"))
+    assert (other.sample_ids, other.id_column) == (index("cell", 2).tolist(), None)
+
+
+def test_ids_keep_all_their_digits(tmp_path: Path) -> None:
+    large = [9_007_199_254_740_993, 1_234_567]
+    for column in (large, pd.Categorical(large)):
+        path = write(tmp_path, counts()[:2], {"donor": column})
+        found = opened("anndata", path, Wanted(sample_id="donor"))
+        assert (found.sample_ids, found.id_column) == ([str(each) for each in large], "donor")
+
+
+def test_what_is_said_of_samples_is_read_once_and_does_not_travel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    donors = pd.Series(["a" * 5000, "b" * 5000], index=index("cell", 2), dtype=object)
+    path = write(tmp_path, counts()[:2], {"donor": donors})
+    table = opened("anndata", path)
+    seen: list[Any] = []
+    monkeypatch.setattr(anndata_format, "h5", lambda *given: seen.append(given))
+    assert len(table.fields["donor"][0]) == len(table.fields["donor"][1]) == 5000
+    assert (seen, len(pickle.dumps(table)) < 2000) == ([], True)
 
 
 def test_features_can_be_left_out_or_become_fields(tmp_path: Path) -> None:

@@ -28,11 +28,10 @@ def test_features_fields_and_ids(tmp_path):
     assert table.names(1, 2) == ["b"]
 
 
-def test_numeric_fields_are_floats_with_nan(tmp_path):
+def test_fields_are_the_cells_as_they_are(tmp_path):
     path = put(tmp_path / "t.csv", SAMPLES)
     table = open_csv(path, scratch=tmp_path, sample_id="id", fields=("b",), exclude=("y",))
-    np.testing.assert_array_equal(table.fields["b"], [2.5, 400, np.nan])
-    assert (list(table.fields), table.fields["b"].dtype) == (["b"], np.float64)
+    assert {name: values.tolist() for name, values in table.fields.items()} == {"b": ["2.5", "4e2", "NA"]}
 
 
 def test_a_column_that_is_left_out_may_hold_anything(tmp_path):
@@ -136,7 +135,7 @@ def test_without_a_header(tmp_path, mark):
 
 def test_without_a_header_columns_are_called_by_their_place(tmp_path):
     table = open_csv(put(tmp_path / "t.csv", "1.5,2,9\n3,4,5\n"), scratch=tmp_path, fields=("x1",))
-    assert (names(table), table.fields["x1"].tolist()) == (["x0", "x2"], [2, 4])
+    assert (names(table), table.fields["x1"].tolist()) == (["x0", "x2"], ["2", "4"])
 
 
 @pytest.mark.parametrize("index", [True, False])

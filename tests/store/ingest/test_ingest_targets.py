@@ -137,7 +137,9 @@ def test_a_file_without_ids_is_taken_in_order_and_that_is_said(tmp_path):
 def test_a_file_with_ids_is_not_taken_in_order(tmp_path):
     table = parquet(tmp_path / "a.parquet", numbers(3), id=ids(3))
     path = csv(tmp_path / "t.csv", ["person", "y"], ["s2", 1], ["s1", 2], ["s0", 3])
-    with pytest.raises(InvalidDataError, match=r"column 'person' of .*t\.csv holds sample ids; say --sample-id person"):
+    with pytest.raises(
+        InvalidDataError, match=r"t\.csv has no column 'id' .*'person' holds them\); say --sample-id id=person"
+    ):
         ingest(table, tmp_path / "out.zarr", target=path, sample_id="id")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from backbone_dask.errors import InvalidDataError
+from backbone_dask.store.ingest import plink as plink_format
 from backbone_dask.store.ingest import variant_list
 from backbone_dask.store.ingest.plink import decoded, open_table, phenotype_values
 from backbone_dask.store.ingest.table import Wanted
+from backbone_dask.store.ingest.variant_list import read_samples
 
 UNKNOWN = -127
 """What bed-reader has for a missing value."""
@@ -98,10 +101,20 @@ def test_samples_are_told_apart_by_family_only_where_they_must(tmp_path: Path) -
 def test_the_column_of_ids_can_be_chosen(tmp_path: Path) -> None:
     path = write(tmp_path, random_dosages(3), fid=["a", "b", "c"])
     assert opened("plink", path, Wanted(sample_id="FID")).sample_ids == ["a", "b", "c"]
-    with pytest.raises(
-        InvalidDataError, match=r"small\.fam has no column 'city' of its samples; it has phenotype, sex"
-    ):
-        opened("plink", path, Wanted(sample_id="city"))
+    other = opened("plink", path, Wanted(sample_id="city"))
+    assert (other.sample_ids, other.id_column) == (opened("plink", path).sample_ids, None)
+
+
+def test_the_fam_file_is_read_once_and_does_not_travel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(plink_format, "read_samples", lambda path: (seen.append(path), read_samples(path))[1])
+    table = opened("plink", write(tmp_path, random_dosages(3), fid=["a" * 3000, "b", "c"]))
+    assert (table.fields["FID"][1], len(table.sample_ids), len(seen)) == ("b", 3, 1)
+    assert len(pickle.dumps(table)) < 3000
+
+
+def test_text_with_underscores_is_no_number() -> None:
+    assert phenotype_values(np.array(["1_1", "2"])).tolist() == ["1_1", "2"]
 
 
 def test_fields_are_what_the_fam_file_says(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_svmlight_on_workers(tmp_path, monkeypatch, executor):
     batches_of(monkeypatch, 30)
     path = put(tmp_path / "t.svm", "".join(f"{i} 1:{i} {i + 2}:1\n" for i in range(20)))
     table = open_svm(path, scratch=tmp_path / "s", executor=executor)
-    assert matrix(table)[:, 0].tolist() == table.fields["y"].tolist() == list(range(20))
+    assert matrix(table)[:, 0].tolist() == [*map(float, table.fields["y"])] == list(range(20))
 
 
 def test_an_error_on_a_worker_arrives_whole(tmp_path, monkeypatch, executor):
