@@ -19,7 +19,8 @@ class Recommendation:
     Attributes
     ----------
     screen_size, subproblem_fraction, n_subproblems, gamma : the settings of these names.
-    needed_samples : (sigma^2 + 2k) log(alpha p) log(beta alpha p), sigma^2 the noise at unit coefficients.
+    needed_samples : the smallest n of at least (sigma^2 + 2k) log(alpha p) log(beta alpha p), where alpha p is the
+        screen_size advised for that n, and sigma^2 the noise at unit coefficients. It does not depend on `n_samples`.
     enough_samples : whether there are as many. If not, the method may still find everything; nothing promises it.
     """
 
@@ -45,15 +46,13 @@ def recommend(
     >>> advice.screen_size, advice.n_subproblems
     (20000, 19)
     >>> advice.needed_samples, advice.enough_samples
-    (2281, True)
+    (1824, True)
     """
     _check(n_samples, n_features, n_nonzero, snr)
     if not 0 < subproblem_fraction <= 1:
         raise InvalidSettingError(f"subproblem_fraction is {subproblem_fraction}; it must be in (0, 1]")
-    survivors = min(max(SURVIVORS_PER_SAMPLE * n_samples, SMALLEST_SCREEN), n_features)
-    examined = max(subproblem_fraction * survivors, math.e)
-    noise = n_nonzero / snr
-    needed = math.ceil((noise + 2 * n_nonzero) * math.log(max(survivors, math.e)) * math.log(examined))
+    survivors = _survivors(n_samples, n_features)
+    needed = _needed(n_features, n_nonzero, snr, subproblem_fraction)
     return Recommendation(
         survivors,
         subproblem_fraction,
@@ -62,6 +61,20 @@ def recommend(
         needed,
         n_samples >= needed,
     )
+
+
+def _survivors(n_samples: int, n_features: int) -> int:
+    return min(max(SURVIVORS_PER_SAMPLE * n_samples, SMALLEST_SCREEN), n_features)
+
+
+def _needed(n_features: int, n_nonzero: int, snr: float, fraction: float) -> int:
+    """Grows from one sample until there are as many as are asked for, which are more for more samples: the fewest."""
+    needed, found = 0, 1
+    while found > needed:
+        needed, survivors = found, _survivors(found, n_features)
+        logs = math.log(max(survivors, math.e)) * math.log(max(fraction * survivors, math.e))
+        found = math.ceil((n_nonzero / snr + 2 * n_nonzero) * logs)
+    return needed
 
 
 def _check(n_samples: int, n_features: int, n_nonzero: int, snr: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from backbone_dask.cli.options import (
 )
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
-from backbone_dask.cli.tasks import Prepared, fitted, prepared
+from backbone_dask.cli.tasks import Prepared, fitted, prepared, usual_task
 from backbone_dask.cli.tree_options import tree_options
 from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Fitted
@@ -39,7 +39,7 @@ from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
 from backbone_dask.runtime.events import together
 from backbone_dask.runtime.files import read_json, write_json, write_text
 from backbone_dask.runtime.memory import peak_bytes
-from backbone_dask.store import FeatureStore, open_store
+from backbone_dask.store import open_store
 from backbone_dask.store.schema import MissingPolicy
 
 
@@ -60,7 +60,7 @@ from backbone_dask.store.schema import MissingPolicy
 @as_json
 def fit(
     store: str,
-    task: str,
+    task: str | None,
     target: str | None,
     missing: MissingPolicy | None,
     locality: Path | None,
@@ -76,14 +76,15 @@ def fit(
     if resume and overwrite:
         raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
     source = open_store(store, missing=missing, locality=read_json(locality) if locality else None)
-    ready = prepared(task, source, source.target(target), options)
+    target, y = source.target_name(target), source.target(target)
+    ready = prepared(task, source, target, options)
+    task = task or usual_task(source, target)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
-    identity = {"store": source.identity, "y": digest(source.target(target)), "extras": ready.extras_json, **asked}
+    identity = {"store": source.identity, "y": digest(y), "extras": ready.extras_json, **asked}
     _require_memory(ready, place)
     with claim_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if overwrite or not (out / "result.json").exists():
-            about = {"task": task, "target": source.target_name(target)}
-            _run(ready, directory, place, about, quiet=quiet or as_json, overwrite=overwrite)
+            _run(ready, directory, place, {"task": task, "target": target}, quiet=quiet or as_json, overwrite=overwrite)
     result = read_json(out / "result.json")
     show(result, summary(result), as_json)
     note(f"report: {out / 'report.html'}", as_json)
@@ -109,7 +110,6 @@ def _run(
 def _keep(
     found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, about: dict[str, str]
 ) -> None:
-    found = _labelled(found, ready.store, about["target"])
     peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
     result = result_json(found, ready.store, **about, peak_bytes=peaks)
     write_json(directory.path / "model.json", found.model.to_json())
@@ -119,13 +119,6 @@ def _keep(
     _draw(directory.path, result)
     # The result comes last: a run that has one is finished.
     write_json(directory.path / "result.json", result)
-
-
-def _labelled(found: Fitted | FittedTree, store: FeatureStore, target: str) -> Fitted | FittedTree:
-    """The model with names of its classes, where the store has names for them."""
-    names = store.labels.get(target, ())
-    labels = tuple(names[int(each)] for each in found.model.classes) if names else ()
-    return replace(found, model=replace(found.model, labels=labels))  # type: ignore[arg-type]
 
 
 def _draw(run: Path, result: dict[str, Any]) -> None:

@@ -23,7 +23,9 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print machine-re
 overwrite = click.option("--overwrite", is_flag=True, help="Replace what is there.")
 quiet = click.option("--quiet", is_flag=True, help="No progress display.")
 task = click.option(
-    "--task", type=click.Choice(["regression", "classification", "tree"]), default="regression", show_default=True
+    "--task",
+    type=click.Choice(["regression", "classification", "tree"]),
+    help="[default: by the target: regression for numbers, classification for two classes by name, tree for more]",
 )
 target = click.option("--target", help="Name of the target; not needed where the store has only one.")
 workers = click.option(

@@ -19,7 +19,7 @@ from backbone_dask.cli.options import (
     workers,
 )
 from backbone_dask.cli.output import show
-from backbone_dask.cli.tasks import Prepared, prepared
+from backbone_dask.cli.tasks import Prepared, prepared, usual_task
 from backbone_dask.cli.tree_options import tree_options
 from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.tree_fitting import TreePreparation
@@ -44,7 +44,7 @@ PASSES_PER_SUBPROBLEM = 45
 @as_json
 def plan(
     store: str,
-    task: str,
+    task: str | None,
     target: str | None,
     missing: MissingPolicy | None,
     workers: int | None,
@@ -53,9 +53,9 @@ def plan(
 ) -> None:
     """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
     source = open_store(store, missing=missing)
-    ready = prepared(task, source, source.target(target), options)
+    ready = prepared(task, source, source.target_name(target), options)
     count = workers_of(workers)
-    content = {"task": task, **planned(ready, ready.budget(count), count)}
+    content = {"task": task or usual_task(source, target), **planned(ready, ready.budget(count), count)}
     show(content, _words(content), as_json)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from numbers import Real
 from typing import Any
 
@@ -12,20 +11,21 @@ from sklearn.base import MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from backbone_dask.errors import InvalidDataError, InvalidSettingError
+from backbone_dask.errors import InvalidSettingError
 from backbone_dask.estimators.execution import chosen_executor
 from backbone_dask.estimators.inputs import Seed, TableLike, TargetLike, WeightsLike
-from backbone_dask.estimators.table import TableEstimator, seed_of
+from backbone_dask.estimators.table import TableEstimator, coded, settings_of
 from backbone_dask.problems.learner_fitting import FittedLearner, Learners, fit_learners, prepare_learners
 from backbone_dask.problems.learners import Relevance
+from backbone_dask.runtime.narration import Narrator
 from backbone_dask.setting_ranges import number
 from backbone_dask.settings import CHOICES, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import CandidateIds
 
+_USUAL = Settings()
 _OWN_LOGISTIC = ("decision_function", "predict_proba")
 
 
@@ -133,7 +133,8 @@ class Backbone(MetaEstimatorMixin, TableEstimator):
         store, labels = self._training_data(X, y)
         target = self._codes(labels) if learners.task == "classification" else labels
         ready = prepare_learners(store, target, labels, self._settings(store), learners, sample_weight)
-        return self._keep(fit_learners(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks)))
+        executor = chosen_executor(self.executor, keep_blocks=self.keep_blocks)
+        return self._keep(fit_learners(ready, executor, listen=Narrator()))
 
     def predict(self, X: TableLike) -> NDArray[Any]:
         """Numbers or labels, shape (samples,). Only the columns of the backbone are read."""
@@ -200,23 +201,22 @@ class Backbone(MetaEstimatorMixin, TableEstimator):
         return Learners(task, subproblem, reduced, relevance, self.screen)
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.float64]:
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if self.classes_.size < 2:
-            raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
+        self.classes_, codes = coded(labels)
         return codes.astype(np.float64)
 
     def _settings(self, store: FeatureStore) -> Settings:
         """Our own solvers by name; an estimator takes the place of the usual one."""
-        own = {field.name for field in fields(Settings)} & set(self._get_param_names()) - {"subproblem"}
-        given = {name: getattr(self, name) for name in own} | {"seed": seed_of(self.random_state)}
-        if isinstance(self.subproblem, str):
-            given["subproblem"] = self.subproblem
+        other: dict[str, Any] = {
+            "subproblem": self.subproblem if isinstance(self.subproblem, str) else _USUAL.subproblem
+        }
         if isinstance(self.reduced, str):
-            given["exact"] = self.reduced
+            other["exact"] = self.reduced
         if self.screen == "none":
-            given["screen_size"] = store.n_features
-        return Settings(**given)
+            other["screen_size"] = store.n_features
+        return settings_of(self, Settings, **other)
+
+    def _used_names(self) -> tuple[str, ...]:
+        return self._picked.names
 
     def _backbone_of(self, X: TableLike) -> NDArray[np.generic]:
         check_is_fitted(self)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from backbone_dask.adjustment import checked_weights
@@ -18,6 +17,7 @@ from backbone_dask.algorithm.hierarchy import union
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.inputs import CovariatesLike, Seed, TableLike, TargetLike, WeightsLike
 from backbone_dask.estimators.sparse import SparseEstimator
+from backbone_dask.estimators.table import coded
 from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import predict_store
 from backbone_dask.runtime.ledger import added
@@ -109,10 +109,7 @@ gap_tolerance, missing, executor, keep_blocks, random_state
     ) -> BackboneClassifier:
         """Fit to a samples x features table, a FeatureStore, or the path of one; see BackboneRegressor.fit."""
         store, labels = self._training_data(X, y)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if self.classes_.size < 2:
-            raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
+        self.classes_, codes = coded(labels)
         weights = self._weights(labels, sample_weight)
         self._require_weight(codes, weights)
         wanted = [1] if self.classes_.size == 2 else range(self.classes_.size)
@@ -168,6 +165,9 @@ gap_tolerance, missing, executor, keep_blocks, random_state
             row[model.ids] = model.coefficients
             row[model.covariates.ids] = model.covariates.coefficients
         return dense
+
+    def _used_names(self) -> set[str]:
+        return {name for model in self.models_ for name in (*model.names, *model.covariates.names)}
 
     def _require_weight(self, codes: NDArray[np.int64], weights: Any) -> None:
         """Every class must count, for each is fitted against the rest."""

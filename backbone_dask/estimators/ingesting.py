@@ -50,13 +50,16 @@ def ingest(
 
     Examples
     --------
+    >>> import tempfile
     >>> import pandas as pd
     >>> from backbone_dask import ingest, open_store
+    >>> folder = tempfile.TemporaryDirectory()
     >>> table = pd.DataFrame({"age": [40, 50, 61], "dose": [1.5, 2.0, 0.5], "outcome": [0.1, 0.7, 0.4]})
-    >>> _ = ingest(table, "trial.zarr", target="outcome")
-    >>> store = open_store("trial.zarr")
+    >>> _ = ingest(table, folder.name + "/trial.zarr", target="outcome")
+    >>> store = open_store(folder.name + "/trial.zarr")
     >>> store.n_features, store.n_samples, list(store.targets)
     (2, 3, ['outcome'])
+    >>> folder.cleanup()
     """
     by_name, given = _split_target(target)
     listed = None if names is None else os.path.abspath(names)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import FeatureStore
 
 
@@ -33,8 +34,26 @@ Seed: TypeAlias = int | np.random.RandomState | None
 
 
 def as_target(y: TargetLike) -> NDArray[Any]:
-    """The target as numpy has it, whatever library it came from."""
-    return np.asarray(y)
+    """The target as numpy has it, whatever library it came from; a sample without a value is refused."""
+    target = np.asarray(y)
+    if target.dtype == object or (target.dtype.kind == "f" and np.isnan(target).any()):
+        _require_values(target)
+    return target
+
+
+def _require_values(target: NDArray[Any]) -> None:
+    for place, value in np.ndenumerate(target):
+        if _is_absent(value):
+            called = "NaN" if isinstance(value, float | np.floating) else value
+            raise InvalidDataError(
+                f"y contains {called} at sample {place[0]}; give it a value, or leave the sample out"
+            )
+
+
+def _is_absent(value: Any) -> bool:
+    """None, NaN, or what pandas has for them."""
+    is_nan = isinstance(value, float | np.floating) and bool(np.isnan(value))
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def header(names: list[Any] | None, n_features: int) -> Any:

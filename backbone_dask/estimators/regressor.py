@@ -156,6 +156,9 @@ sample_fraction, backbone_max, sampling, patience, exact
         dense[self.model_.covariates.ids] = self.model_.covariates.coefficients
         return dense
 
+    def _used_names(self) -> set[str]:
+        return {*self.model_.names, *self.model_.covariates.names}
+
     def _keep(self, fitted: Fitted) -> BackboneRegressor:
         outcome = fitted.finding.outcome
         self.model_ = fitted.model

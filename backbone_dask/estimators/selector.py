@@ -125,7 +125,7 @@ class BackboneSelector(SelectorMixin, MetaEstimatorMixin, TableEstimator):
         if not self._picked.ids.size:
             warnings.warn("No features were selected: the model uses none", UserWarning, stacklevel=2)
         if is_stored(X) or self._by_name:
-            return self._picked.table(as_store(X, missing=self._missing))
+            return self._picked.table(self._table(X))
         return self._lazily(X) if is_lazy(X) else self._eagerly(eager_frame(X))
 
     def __sklearn_tags__(self) -> Any:
@@ -136,6 +136,9 @@ class BackboneSelector(SelectorMixin, MetaEstimatorMixin, TableEstimator):
     @property
     def _missing(self) -> Any:
         return "refuse" if self.estimator is None else getattr(self.estimator, "missing", "refuse")
+
+    def _used_names(self) -> tuple[str, ...]:
+        return self._picked.names
 
     def _get_support_mask(self) -> Mask:
         mask = np.zeros(self.n_features_in_, np.bool_)
@@ -182,6 +185,8 @@ class BackboneSelector(SelectorMixin, MetaEstimatorMixin, TableEstimator):
         ids, keeps = self._picked.ids, self._gives_frames and hasattr(X, "columns")
         rules = self._rules() | {"accept_sparse": ["csc", "csr"], "dtype": None}
         table = validate_data(self, X, reset=False, skip_check_array=keeps, **rules)
+        if not keeps:
+            self._with_values(table)
         selected: HasShape = table.iloc[:, ids] if hasattr(table, "iloc") else table[:, ids]
         return selected
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 from backbone_dask.estimators.execution import chosen_executor
-from backbone_dask.estimators.table import TableEstimator, seed_of
+from backbone_dask.estimators.table import TableEstimator, settings_of
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.fitting import Fitted, fit_sparse, prepare
 from backbone_dask.runtime.narration import Narrator
@@ -22,9 +21,5 @@ class SparseEstimator(TableEstimator):
 
     def _fit_one(self, store: FeatureStore, target: Target, sample_weight: Any, covariates: Any) -> Fitted:
         extras = Extras(sample_weight, covariates, self.fit_intercept, self.groups, self.nonnegative)
-        ready = prepare(store, target, self._settings(), task=self._task, extras=extras)
+        ready = prepare(store, target, settings_of(self, Settings), task=self._task, extras=extras)
         return fit_sparse(ready, chosen_executor(self.executor, keep_blocks=self.keep_blocks), listen=Narrator())
-
-    def _settings(self) -> Settings:
-        own = {field.name for field in fields(Settings)} - {"seed"}
-        return Settings(**{name: getattr(self, name) for name in own}, seed=seed_of(self.random_state))

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import fields
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.inputs import TableLike, TargetLike, as_target, header, is_stored
+from backbone_dask.problems.classes import one_class_only
+from backbone_dask.problems.linear import numbers
+from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore, MemoryStore, as_store
-from backbone_dask.store.frames import eager_frame, is_lazy, lazy_array
+from backbone_dask.store.frames import eager_frame, is_lazy, lazy_array, only_columns
+from backbone_dask.store.missing import label, require_values
+from backbone_dask.tree_settings import TreeSettings
+
+SettingsT = TypeVar("SettingsT", Settings, TreeSettings)
 
 
 class TableEstimator(BaseEstimator):
@@ -25,6 +35,7 @@ class TableEstimator(BaseEstimator):
     """
 
     _checks: ClassVar[dict[str, Any]] = {}
+    _class_names: tuple[str, ...] = ()
 
     def _take(self, given: dict[str, Any]) -> None:
         """Keep the parameters of the constructor as they are."""
@@ -32,29 +43,57 @@ class TableEstimator(BaseEstimator):
             setattr(self, name, given[name])
 
     def _training_data(self, X: TableLike, y: TargetLike) -> tuple[FeatureStore, NDArray[Any]]:
-        self._by_name = False
+        self._by_name, self._class_names = False, ()
         if is_stored(X):
             return self._stored(X, y)
-        target = _given(y)
+        target = self._answers(_given(y))
         if is_lazy(X):
             return self._lazy(X, reset=True), target
         rules = {**self._checks, **self._rules()}
         table, target = validate_data(self, eager_frame(X), target, ensure_min_samples=2, **rules)
-        return self._in_memory(X, table, self._names()), target
+        return self._in_memory(X, self._with_values(table), self._names()), target
 
     def _stored(self, X: TableLike, y: TargetLike) -> tuple[FeatureStore, NDArray[Any]]:
         store = as_store(X, missing=self._missing)
         validate_data(self, header(None, store.n_features), skip_check_array=True)
         self._by_name = store.named
-        return store, store.target(y) if y is None or isinstance(y, str) else as_target(y)
+        if y is not None and not isinstance(y, str):
+            return store, self._answers(as_target(y))
+        self._class_names = store.class_names(y)
+        return store, self._answers(store.answers(y))
 
     def _table(self, X: TableLike) -> FeatureStore:
         """A table that the fitted model is used on, refused as by scikit-learn if its columns are others."""
-        if is_stored(X) or self._by_name:
-            return as_store(X, missing=self._missing)
+        if is_stored(X):
+            return self._as_wide(as_store(X, missing=self._missing))
+        if self._by_name:
+            return self._as_wide(as_store(only_columns(X, self._used_names()), missing=self._missing))
         if is_lazy(X):
             return self._lazy(X, reset=False)
-        return self._in_memory(X, validate_data(self, eager_frame(X), reset=False, **self._rules()))
+        return self._in_memory(X, self._with_values(validate_data(self, eager_frame(X), reset=False, **self._rules())))
+
+    def _used_names(self) -> Collection[str]:
+        """Names of the features that predictions are made from."""
+        raise NotImplementedError
+
+    def _as_wide(self, store: FeatureStore) -> FeatureStore:
+        """Where columns have no names their places count, and there must be as many as in the fit."""
+        if not store.named and store.n_features != self.n_features_in_:
+            raise InvalidDataError(
+                f"X has {store.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input"
+            )
+        return store
+
+    def _with_values(self, table: Any) -> Any:
+        """The table, refused by the column where it holds what is no number."""
+        names = self._names()
+        require_values(table, self._missing, lambda j: label(j, None if names is None else names[j]))
+        return table
+
+    def _answers(self, target: NDArray[Any]) -> NDArray[Any]:
+        """The target, refused if it holds words where numbers are explained."""
+        return numbers(target) if self._checks.get("y_numeric") and target.dtype.kind in "OUS" else target
 
     def _lazy(self, X: TableLike, *, reset: bool) -> MemoryStore:
         array, names = lazy_array(X)
@@ -74,23 +113,51 @@ class TableEstimator(BaseEstimator):
     def _truth(self, X: TableLike, y: TargetLike) -> NDArray[Any]:
         """What predictions of X are compared with."""
         if is_stored(X) and (y is None or isinstance(y, str)):
-            return as_store(X, missing=self._missing).target(y)
-        return _given(y)
+            return self._called(as_store(X, missing=self._missing).answers(y))
+        return self._called(_given(y))
+
+    def _called(self, target: NDArray[Any]) -> NDArray[Any]:
+        """Codes of classes as their names, where the model was fitted to a store that has names for them."""
+        if not self._class_names or target.dtype.kind not in "iuf":
+            return self._answers(target)
+        known = np.arange(len(self._class_names))
+        if not np.isin(target, known).all():
+            raise InvalidDataError(
+                f"y holds {target[~np.isin(target, known)][0]:g}, which is no class of the model; give the names "
+                f"{', '.join(self._class_names)}, or their codes 0 to {known[-1]}"
+            )
+        return np.array(self._class_names)[target.astype(np.int64)]
 
     @property
     def _missing(self) -> Any:
         return self.missing
 
     def _rules(self) -> dict[str, Any]:
-        finite = "allow-nan" if self._missing == "mean" else True
         kinds = [np.float64, np.float32, np.int8, np.uint8]
-        return {"accept_sparse": "csc", "dtype": kinds, "ensure_all_finite": finite}
+        # `_with_values` looks for NaN and infinity, and knows what can be done about them.
+        return {"accept_sparse": "csc", "dtype": kinds, "ensure_all_finite": False}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._missing == "mean"
         return tags
+
+
+def settings_of(estimator: BaseEstimator, kind: type[SettingsT], **other: Any) -> SettingsT:
+    """Settings from the parameters of the same names; `other` take the place of some."""
+    own = {field.name for field in fields(kind)} & set(estimator._get_param_names()) - set(other)
+    given = {name: getattr(estimator, name) for name in own}
+    return kind(**given, **other, seed=seed_of(estimator.random_state))
+
+
+def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes, sorted, and the place of every label among them; two classes or more."""
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if classes.size < 2:
+        raise one_class_only(classes[0])
+    return classes, codes
 
 
 def seed_of(random_state: Any) -> int:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from backbone_dask.errors import InvalidDataError
 from backbone_dask.estimators.execution import chosen_executor
 from backbone_dask.estimators.inputs import Seed, TableLike, TargetLike, WeightsLike
-from backbone_dask.estimators.table import TableEstimator, seed_of
+from backbone_dask.estimators.table import TableEstimator, coded, settings_of
 from backbone_dask.problems.classes import weigh_classes
 from backbone_dask.problems.prediction import tree_shares
 from backbone_dask.problems.tree_fitting import FittedTree, fit_tree, prepare_tree
@@ -126,13 +123,11 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         For a store `y` may also be the name of a target, or None where the store has only one.
         """
         store, labels = self._training_data(X, y)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if self.classes_.size < 2:
-            raise InvalidDataError(f"y holds one class only ({self.classes_[0]}); give samples of two classes or more")
+        self.classes_, codes = coded(labels)
         if self.class_weight is not None:
             sample_weight = weigh_classes(self.class_weight, labels, sample_weight)
-        ready = prepare_tree(store, codes.astype(np.float64), self._settings(), sample_weight=sample_weight)
+        settings, names = settings_of(self, TreeSettings), () if labels.dtype.kind in "biuf" else self.classes_.tolist()
+        ready = prepare_tree(store, codes.astype(np.float64), settings, sample_weight=sample_weight, labels=names)
         executor = chosen_executor(self.executor, keep_blocks=self.keep_blocks)
         return self._keep(fit_tree(ready, executor, listen=Narrator()))
 
@@ -171,9 +166,8 @@ pricing_rounds, sampling, patience, exact, n_thresholds, n_starts, search_width,
         check_is_fitted(self)
         return self.tree_.tree.n_splits + 1
 
-    def _settings(self) -> TreeSettings:
-        own = {field.name for field in fields(TreeSettings)} - {"seed"}
-        return TreeSettings(**{name: getattr(self, name) for name in own}, seed=seed_of(self.random_state))
+    def _used_names(self) -> tuple[str, ...]:
+        return self.tree_.names
 
     def _keep(self, fitted: FittedTree) -> BackboneTreeClassifier:
         outcome = fitted.finding.outcome

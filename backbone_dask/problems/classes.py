@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -16,23 +16,48 @@ from backbone_dask.values import Target
 _SHOWN = 5
 
 
-def two_classes(y: Target, weights: NDArray[np.float64]) -> tuple[float, float]:
-    """The labels among the samples that have a weight, the smaller one first; two, or InvalidDataError."""
+def two_classes(y: Target, weights: NDArray[np.float64], names: Sequence[str] = ()) -> tuple[float, float]:
+    """The labels among the samples that have a weight, the smaller one first; two, or InvalidDataError.
+
+    `names` are those of the classes 0, 1, ..., where they have some.
+    """
     labels, known = np.unique(y[weights > 0]), np.unique(y)
+    called = class_names(labels.tolist(), names) or [f"{label:g}" for label in labels]
     if labels.size == 1 < known.size:
         raise InvalidDataError(
-            f"only class {labels[0]:g} has samples of positive weight; give samples of another class a weight"
+            f"only class {called[0]} has samples of positive weight; give samples of another class a weight"
         )
     if labels.size == 1:
-        raise InvalidDataError(f"y holds one class only ({labels[0]:g}); give samples of two classes")
+        raise one_class_only(called[0])
     if labels.size > 2:
-        shown = ", ".join(f"{label:g}" for label in labels[:_SHOWN]) + ", ..." * (labels.size > _SHOWN)
         raise InvalidDataError(
-            f"a logistic model (fit --task classification) takes two classes, and y holds {labels.size} ({shown}); "
-            "make a target of one class against the rest, or use BackboneClassifier in Python, which does so for "
-            "every class; for numbers there is regression"
+            f"a logistic model (fit --task classification) takes two classes, and y holds {labels.size} "
+            f"({_shown(called)}); use --task tree, or make a target of one class against the rest, or use "
+            "BackboneClassifier in Python, which does so for every class; for numbers there is regression"
         )
     return float(labels[0]), float(labels[1])
+
+
+def class_names(classes: Sequence[float], names: Sequence[str]) -> tuple[str, ...]:
+    """What the classes 0, 1, ... are called; nothing where they have no names."""
+    return tuple(names[int(each)] for each in classes) if names else ()
+
+
+def one_class_only(called: Any) -> InvalidDataError:
+    """Where there is nothing to tell apart."""
+    return InvalidDataError(f"y holds one class only ({called}); give samples of two classes or more")
+
+
+def words_for_numbers(words: Sequence[str]) -> InvalidDataError:
+    """Where classes with names are to be explained as if they were numbers."""
+    return InvalidDataError(
+        f"the target holds {len(words)} classes by name ({_shown(words)}), and a regression needs numbers; use --task "
+        "classification (two classes) or --task tree, in Python BackboneClassifier or BackboneTreeClassifier"
+    )
+
+
+def _shown(words: Sequence[str]) -> str:
+    return ", ".join(words[:_SHOWN]) + ", ..." * (len(words) > _SHOWN)
 
 
 def weigh_classes(class_weight: Any, labels: NDArray[Any], sample_weight: Any) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidSettingError
-from backbone_dask.problems.classes import two_classes, weigh_classes
+from backbone_dask.problems.classes import class_names, two_classes, weigh_classes, words_for_numbers
 from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.groups import GroupedScreen, Groups, find_groups, grouped
@@ -38,7 +38,7 @@ from backbone_dask.values import CandidateIds, GridPoint, SparseFit, Target
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """Everything that is checked before work starts."""
+    """Everything that is checked before work starts; `labels` are the names of the classes, where they have some."""
 
     store: FeatureStore
     task: SparseTask
@@ -46,6 +46,7 @@ class Preparation:
     covariates: Covariates
     groups: Groups
     classes: tuple[float, ...]
+    labels: tuple[str, ...]
 
     @property
     def problem(self) -> Problem[SparseFit]:
@@ -120,10 +121,21 @@ TASKS: dict[str, Callable[[Target, Adjustment], SparseTask]] = {
 
 
 def prepare(
-    store: FeatureStore, y: Target, settings: Settings, *, task: str = "regression", extras: Extras | None = None
+    store: FeatureStore,
+    y: Target,
+    settings: Settings,
+    *,
+    task: str = "regression",
+    extras: Extras | None = None,
+    labels: Sequence[str] = (),
 ) -> Preparation:
-    """Check target, settings and extras against the data; raises before anything is started or written."""
+    """Check target, settings and extras against the data; raises before anything is started or written.
+
+    `labels` are the names of the classes 0, 1, ... in `y`, where they have some.
+    """
     weights[settings.sampling]
+    if labels and task == "regression":
+        raise words_for_numbers(labels)
     extras = extras or Extras()
     target = finite_target(y, store.n_samples)
     covariates = find_covariates(extras.covariates, store)
@@ -137,8 +149,9 @@ def prepare(
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, total=adjusted.total)
     groups = find_groups(extras.groups, store, nonnegative=extras.nonnegative)
     _require_together(task, resolved, groups)
-    classes = two_classes(target, adjusted.weights) if task == "classification" else ()
-    return Preparation(store, TASKS[task](target, adjusted), resolved, covariates, groups, classes)
+    classes = two_classes(target, adjusted.weights, labels) if task == "classification" else ()
+    named = class_names(classes, labels)
+    return Preparation(store, TASKS[task](target, adjusted), resolved, covariates, groups, classes, named)
 
 
 def _weights(task: str, target: Target, extras: Extras) -> Any:
@@ -233,7 +246,7 @@ def fitted_model(ready: Preparation, finding: Finding, traffic: dict[str, int]) 
     tied, beside = ready.covariates.terms(free[1:] if has_intercept else free)
     support = Terms(ids, tuple(ready.store.names(ids)), coefficients, columns.mean)
     intercept = float(free[0]) if has_intercept else 0.0
-    model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside)
+    model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside, ready.labels)
     predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
     quality = ready.task.quality(np.asarray(predictor))
     return Fitted(model, finding, ready.settings, quality, traffic, columns.scale)

@@ -32,6 +32,7 @@ from backbone_dask.problems.sparse import sampler
 from backbone_dask.problems.tree import tree_values
 from backbone_dask.protocols import Executor, Panel, Problem
 from backbone_dask.runtime.budget import plan, require_memory
+from backbone_dask.runtime.events import Listener, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, Reduced, Reduction, Run
 from backbone_dask.runtime.site import settle
 from backbone_dask.settings import ResolvedSettings, Settings
@@ -93,6 +94,12 @@ class LearnerPreparation:
         )
 
     @property
+    def searcher(self) -> str:
+        """What looks for relevant features, in messages."""
+        estimator = self.learners.subproblem
+        return f"subproblem={self.settings.subproblem!r}" if estimator is None else type(estimator).__name__
+
+    @property
     def _own(self) -> Problem[SparseFit]:
         assert self.own is not None
         return self.own.problem
@@ -110,7 +117,12 @@ class FittedLearner:
 
 
 def prepare_learners(
-    store: FeatureStore, y: Target, labels: NDArray[Any], settings: Settings, learners: Learners, sample_weight: Any
+    store: FeatureStore,
+    y: NDArray[Any],
+    labels: NDArray[Any],
+    settings: Settings,
+    learners: Learners,
+    sample_weight: Any,
 ) -> LearnerPreparation:
     """Check everything against the data before anything starts.
 
@@ -155,7 +167,7 @@ def _screen(learners: Learners, y: Target, adjusted: Adjustment) -> Panel:
     return named_panel(name, y, adjusted.weights)
 
 
-def fit_learners(ready: LearnerPreparation, executor: Executor) -> FittedLearner:
+def fit_learners(ready: LearnerPreparation, executor: Executor, *, listen: Listener = silent) -> FittedLearner:
     """Run the spine, and find out which features the reduced model uses."""
     settings, problem = ready.settings, ready.problem
     budget = plan(
@@ -174,7 +186,8 @@ def fit_learners(ready: LearnerPreparation, executor: Executor) -> FittedLearner
         settings=settings,
         budget=budget,
         screen=OneScreen(problem.screen),
-        reduce=_FitFound(OneFit(settings.time_limit), type(ready.learners.subproblem).__name__),
+        reduce=_FitFound(OneFit(settings.time_limit), ready.searcher),
+        listen=listen,
     ).execute()
     return _fitted(ready, finding, executor.traffic())
 
@@ -184,12 +197,12 @@ class _FitFound:
     """The reduced fit, unless there is nothing to fit it to."""
 
     fit: OneFit
-    learner: str
+    searcher: str
 
     def __call__(self, work: Reduction) -> Reduced:
         if not work.backbone.size:
             raise InvalidSettingError(
-                f"{self.learner} found no relevant feature in any subproblem; give it a weaker penalty, or another "
+                f"{self.searcher} found no relevant feature in any subproblem; give it a weaker penalty, or another "
                 "estimator"
             )
         return self.fit(work)

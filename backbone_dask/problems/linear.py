@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.catalogue import ExactSolver, exact_solvers
 from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
+from backbone_dask.problems.classes import words_for_numbers
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
@@ -130,14 +133,22 @@ def checked_target(y: Target, n_samples: int) -> Target:
     return y
 
 
-def finite_target(y: Target, n_samples: int) -> Target:
+def finite_target(y: NDArray[Any], n_samples: int) -> Target:
     """The target in float64, one finite number for each sample."""
-    y = np.asarray(y, np.float64)
+    y = numbers(y)
     if y.shape != (n_samples,):
         raise InvalidDataError(f"y has shape {y.shape}, the table has {n_samples} samples")
     if not np.isfinite(y).all():
         raise InvalidDataError(f"y contains NaN or infinity at sample {int(np.flatnonzero(~np.isfinite(y))[0])}")
     return y
+
+
+def numbers(y: NDArray[Any]) -> Target:
+    """The target in float64; words are refused."""
+    try:
+        return np.asarray(y, np.float64)
+    except (TypeError, ValueError) as cause:
+        raise words_for_numbers(sorted({str(each) for each in np.ravel(np.asarray(y, object))})) from cause
 
 
 def require_spread(y: Target, *, has_intercept: bool = True) -> None:

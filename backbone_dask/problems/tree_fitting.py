@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from backbone_dask.adjustment import adjustment
 from backbone_dask.algorithm.sampling import weights as samplings
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.problems.classes import class_names, one_class_only
 from backbone_dask.problems.linear import checked_target
 from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_sampler, tree_values
 from backbone_dask.problems.tree_choice import OneTree, best_goal, draw_trainings, validation_curve
@@ -37,12 +39,13 @@ RANK_BYTES = 2
 
 @dataclass(frozen=True, slots=True)
 class TreePreparation:
-    """Everything that is checked before work starts."""
+    """Everything that is checked before work starts; `labels` are the names of the classes, where they have some."""
 
     store: FeatureStore
     task: TreeTask
     settings: ResolvedTreeSettings
     classes: tuple[float, ...]
+    labels: tuple[str, ...]
 
     @property
     def problem(self) -> Problem[Tree]:
@@ -79,28 +82,32 @@ class FittedTree:
 
 
 def prepare_tree(
-    store: FeatureStore, y: Target, settings: TreeSettings, *, sample_weight: Any = None
+    store: FeatureStore, y: Target, settings: TreeSettings, *, sample_weight: Any = None, labels: Sequence[str] = ()
 ) -> TreePreparation:
-    """Check target, weights and settings against the data; raises before anything is started or written."""
+    """Check target, weights and settings against the data; raises before anything is started or written.
+
+    `labels` are the names of the classes 0, 1, ... in `y`, where they have some.
+    """
     weights = adjustment(store.n_samples, sample_weight=sample_weight).weights
     mean_weight = float(weights[weights > 0].mean())
     resolved = settings.resolve(n_samples=store.n_samples, n_features=store.n_features, mean_weight=mean_weight)
     samplings[resolved.sampling]
     target = checked_target(y, store.n_samples)
-    _require_classes(target[weights > 0])
-    labels, codes = np.unique(target, return_inverse=True)
-    task = TreeTask(Labels(codes.astype(np.int64), weights, labels.size))
+    _require_classes(target[weights > 0], labels)
+    classes, codes = np.unique(target, return_inverse=True)
+    task = TreeTask(Labels(codes.astype(np.int64), weights, classes.size))
     task.problem(resolved)
-    return TreePreparation(store, task, resolved, tuple(labels.tolist()))
+    known = tuple(classes.tolist())
+    return TreePreparation(store, task, resolved, known, class_names(known, labels))
 
 
-def _require_classes(y: Target) -> None:
-    labels = np.unique(y)
-    if labels.size < 2:
-        raise InvalidDataError(f"y holds one class only ({labels[0]:g}); give samples of two classes or more")
-    if labels.size > MOST_CLASSES:
+def _require_classes(y: Target, names: Sequence[str]) -> None:
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise one_class_only(*(class_names(classes.tolist(), names) or [f"{classes[0]:g}"]))
+    if classes.size > MOST_CLASSES:
         raise InvalidDataError(
-            f"y holds {labels.size} different values, which are too many for classes; a tree takes up to {MOST_CLASSES}"
+            f"y holds {classes.size} different values, too many for classes; a tree takes up to {MOST_CLASSES}"
         )
 
 
@@ -169,7 +176,7 @@ def _fitted(ready: TreePreparation, goal: Goal, finding: Finding, traffic: dict[
     place = np.full(finding.backbone.size + 1, LEAF)
     place[tree.used] = np.arange(ids.size)
     tree = replace(tree, features=place[tree.features])
-    model = TreeModel(tree, ids, tuple(ready.store.names(ids)), columns.mean, ready.classes)
+    model = TreeModel(tree, ids, tuple(ready.store.names(ids)), columns.mean, ready.classes, ready.labels)
     quality = _quality(tree, tree_values(columns), ready.task.labels)
     return FittedTree(model, goal, finding, ready.settings, quality, traffic)
 

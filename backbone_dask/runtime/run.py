@@ -221,9 +221,7 @@ class Run:
         with self._timed("reduced"):
             self._tell(Event("reduced", 0, 1, "fit", facts={"backbone": last.backbone.size}))
             outcome, grid = self.reduce(self._reduction(last, held, y))
-            facts = {"gap": outcome.gap, "termination": outcome.termination.value}
-            facts = solve_facts(outcome.objective, outcome.bound) | facts if self.part is None else {}
-            self._tell(Event("reduced", 1, 1, "fit", facts=facts))
+            self._tell(Event("reduced", 1, 1, "fit", facts=_claims(outcome) if self.part is None else {}))
         return outcome, grid
 
     def _reduction(self, last: LevelRecord, held: Survivors, y: Any) -> Reduction:
@@ -246,6 +244,14 @@ class Run:
 
 def _facts(level: int, backbone: CandidateIds) -> dict[str, float | str]:
     return {"level": level, "backbone": backbone.size}
+
+
+def _claims(outcome: Outcome[Any]) -> dict[str, float | str]:
+    """What a solve found and proved; nothing of a model that has no objective of ours."""
+    if np.isnan(outcome.objective):
+        return {}
+    proven = {"gap": outcome.gap, "termination": outcome.termination.value}
+    return solve_facts(outcome.objective, outcome.bound) | proven
 
 
 def warm_start(record: LevelRecord) -> CandidateIds:

@@ -147,6 +147,15 @@ class FeatureStore(ABC):
         """A target by name; without one, the only target there is."""
         return self.targets[self.target_name(name)]
 
+    def class_names(self, name: str | None = None) -> tuple[str, ...]:
+        """Names of the classes 0, 1, ... of a target; none where it holds numbers."""
+        return tuple(self.labels.get(self.target_name(name), ()))
+
+    def answers(self, name: str | None = None) -> NDArray[Any]:
+        """A target as people know it: the name of each sample's class where classes have names, else numbers."""
+        names = self.class_names(name)
+        return np.array(names)[self.target(name).astype(np.int64)] if names else self.target(name)
+
     def target_name(self, name: str | None = None) -> str:
         """What a target is called; without a name, the only one there is."""
         known = ", ".join(sorted(self.targets)) or "none"

@@ -36,11 +36,13 @@ def write_store(
 
     Examples
     --------
+    >>> import tempfile
     >>> from backbone_dask import open_store, write_store
     >>> from backbone_dask.store import Recipe, VirtualStore
     >>> recipe = Recipe(kind="linear", n_samples=50, n_features=1000, n_relevant=3)
-    >>> write_store(VirtualStore(recipe), "simulated.zarr")
-    >>> open_store("simulated.zarr").truth.ids.size
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_store(VirtualStore(recipe), folder + "/simulated.zarr")
+    ...     open_store(folder + "/simulated.zarr").truth.ids.size
     3
     """
     draft = draft_of(source, location, overwrite=overwrite)

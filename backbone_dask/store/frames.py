@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 from backbone_dask.errors import InvalidDataError
 
@@ -27,8 +30,8 @@ def require_table(table: Any) -> None:
     if is_array_of_xarray(table) and table.ndim != 2:
         dims = ", ".join(map(str, table.dims)) or "none"
         raise InvalidDataError(f"a DataArray of samples x features is needed, and this one has the dimensions {dims}")
-    if _is_polars(table):
-        _require_numbers(table)
+    if hasattr(table, "dtypes") and len(table.shape) == 2:
+        _require_columns(table)
 
 
 def eager_frame(table: Any) -> Any:
@@ -48,11 +51,36 @@ def lazy_array(table: Any) -> tuple[Any, list[Any] | None]:
     return table, None
 
 
-def _is_polars(table: Any) -> bool:
-    return type(table).__name__ == "DataFrame" and type(table).__module__.startswith("polars")
+def only_columns(table: Any, names: Collection[str]) -> Any:
+    """The columns of a frame that have these names; a table without names, or without these, as it is."""
+    known = [name for name in getattr(table, "columns", ()) if str(name) in names]
+    return table[list(dict.fromkeys(known))] if known else table
 
 
-def _require_numbers(frame: Any) -> None:
-    for name, dtype in frame.schema.items():
-        if not (dtype.is_numeric() or str(dtype) == "Boolean"):
+def _require_columns(frame: Any) -> None:
+    """Every column has numbers, and a name of its own."""
+    seen: dict[Any, int] = {}
+    for at, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        if name in seen:
+            raise InvalidDataError(f"columns {seen[name]} and {at} are both called {name!r}; rename one")
+        seen[name] = at
+        if not _is_numeric(dtype) and not _converts(frame, at, dtype):
             raise InvalidDataError(f"column {name!r} is {dtype}, not numeric; convert it to numbers or leave it out")
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Of pandas, where types have a kind, or of polars."""
+    if hasattr(dtype, "kind"):
+        return bool(dtype.kind in "biuf")
+    return bool(dtype.is_numeric() or str(dtype) == "Boolean")
+
+
+def _converts(frame: Any, at: int, dtype: Any) -> bool:
+    """Python objects in memory may all be numbers."""
+    if dtype != np.dtype(object) or is_lazy(frame):
+        return False
+    try:
+        np.asarray(frame.iloc[:, at], np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True

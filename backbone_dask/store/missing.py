@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from backbone_dask.columns import Columns, measured
 from backbone_dask.errors import InvalidDataError
@@ -35,6 +36,28 @@ def admit(values: NDArray[Any], policy: MissingPolicy, called: Label) -> tuple[C
         absent = _count_missing(values, policy, called)
         columns = measured(_mean_imputed(values))[0]
     return _within_range(columns, called), absent
+
+
+def require_values(table: Any, policy: MissingPolicy, called: Label) -> None:
+    """Refuse infinity anywhere in a table (samples, features) in memory, and NaN unless the policy has a way with it.
+
+    The table is dense, or sparse by columns.
+    """
+    values = table.data if sparse.issparse(table) else table
+    if values.dtype.kind != "f" or _has_finite_sum(values):
+        return
+    wrong = np.isinf(values) if policy == "mean" else ~np.isfinite(values)
+    if wrong.any():
+        at = int(np.argmax(wrong.any(axis=0) if wrong.ndim == 2 else wrong))
+        j = int(np.searchsorted(table.indptr, at, "right")) - 1 if sparse.issparse(table) else at
+        column = table[:, [j]].toarray() if sparse.issparse(table) else table[:, [j]]
+        _count_missing(column.T, policy, lambda _: called(j))
+
+
+def _has_finite_sum(values: NDArray[Any]) -> bool:
+    """If so every value is finite; and no array of truth values is needed to know it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)))
 
 
 def _count_missing(values: NDArray[Any], policy: MissingPolicy, called: Label) -> NDArray[np.int64]:

@@ -29,13 +29,16 @@ def open_store(
 
     Examples
     --------
+    >>> import tempfile
     >>> import numpy as np
     >>> from backbone_dask import open_store, write_store
     >>> from backbone_dask.store import MemoryStore
-    >>> write_store(MemoryStore(np.eye(3), targets={"y": np.arange(3.0)}), "small.zarr")
-    >>> store = open_store("small.zarr")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> write_store(MemoryStore(np.eye(3), targets={"y": np.arange(3.0)}), folder.name + "/small.zarr")
+    >>> store = open_store(folder.name + "/small.zarr")
     >>> store.n_features, store.n_samples, store.target("y").tolist()
     (3, 3, [0.0, 1.0, 2.0])
+    >>> folder.cleanup()
     """
     store = _opened(locate.plain(location), missing)
     if locality is not None:

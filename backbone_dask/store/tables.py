@@ -55,11 +55,10 @@ def _in_memory(table: Any) -> Any:
 
 
 def _from_pandas(frame: Any) -> NDArray[Any]:
-    columns = list(zip(frame.columns, frame.dtypes, strict=True)) if frame.ndim == 2 else []
-    for name, dtype in columns:
-        if dtype.kind not in "biuf":
-            raise InvalidDataError(f"column {name!r} is {dtype}, not numeric; convert it to numbers or leave it out")
-    if len({dtype for _, dtype in columns}) < 2 and all(isinstance(dtype, np.dtype) for _, dtype in columns):
+    kinds = set(frame.dtypes) if frame.ndim == 2 else set()
+    if np.dtype(object) in kinds:
+        return np.asarray(frame, np.float64)
+    if len(kinds) < 2 and all(isinstance(dtype, np.dtype) for dtype in kinds):
         return np.asarray(frame.to_numpy())
     return _column_by_column(frame, _common_dtype(frame))
 

@@ -16,9 +16,24 @@ def test_the_formulas_of_the_theorem():
     advice = recommend(5_000, 10**6, 50, snr=2.0, subproblem_fraction=0.5)
     assert advice.screen_size == 20_000
     assert advice.gamma == 5_000**-0.5
-    assert advice.needed_samples == math.ceil((50 / 2 + 100) * math.log(20_000) * math.log(10_000))
     assert not advice.enough_samples
-    assert recommend(advice.needed_samples * 2, 10**6, 50).enough_samples
+
+
+def asked_for(n, p, k, snr, fraction):
+    """The theorem's samples at the screen of n samples."""
+    screen = recommend(n, p, k).screen_size
+    return (k / snr + 2 * k) * math.log(screen) * math.log(fraction * screen)
+
+
+@pytest.mark.parametrize(
+    ("p", "k", "snr", "fraction"), [(10**6, 50, 2.0, 0.5), (10**5, 8, 1.0, 0.3), (5000, 3, 4, 1.0)]
+)
+def test_the_needed_samples_are_the_fewest_that_are_enough_whatever_there_is(p, k, snr, fraction):
+    advices = [recommend(n, p, k, snr=snr, subproblem_fraction=fraction) for n in (k, 1000, 5000, 100_000)]
+    (needed,) = {advice.needed_samples for advice in advices}
+    assert [advice.enough_samples for advice in advices] == [n >= needed for n in (k, 1000, 5000, 100_000)]
+    assert asked_for(needed, p, k, snr, fraction) <= needed
+    assert asked_for(needed - 1, p, k, snr, fraction) > needed - 1
 
 
 @pytest.mark.parametrize(("survivors", "k", "fraction", "missed"), [(20_000, 50, 0.5, 0.05), (1000, 5, 0.1, 0.0)])

@@ -27,6 +27,7 @@ from backbone_dask import Backbone, BackboneRegressor, write_store
 from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.launch.local import local_cluster
+from backbone_dask.problems import learner_fitting
 from backbone_dask.store import MemoryStore
 from backbone_dask.values import Screening
 
@@ -325,3 +326,25 @@ def test_whole_numbers_with_missing_values_are_filled_with_the_mean_of_the_train
     model, expected = (Backbone(Lasso(alpha=0.05), Ridge()).fit(table, y) for table in (tmp_path / "s.zarr", filled))
     np.testing.assert_array_equal(model.backbone_, expected.backbone_)
     np.testing.assert_allclose(model.predict(tmp_path / "s.zarr"), expected.predict(filled), rtol=1e-9)
+
+
+@pytest.mark.parametrize("reduced", [None, LinearRegression()])
+def test_phases_are_logged_and_no_gap_of_what_is_not_proven(reduced, caplog):
+    X = np.random.default_rng(0).normal(size=(60, 40))
+    with caplog.at_level("INFO"):
+        Backbone(Lasso(0.1), reduced, n_nonzero=2 if reduced is None else None).fit(X, 3 * X[:, 7] - 2 * X[:, 30])
+    said = [record.getMessage() for record in caplog.records]
+    for phase in ("screen", "compact", "levels", "reduced"):
+        assert any(each.startswith(phase) for each in said), said
+    assert "nan" not in " ".join(said)
+    assert any("gap" in each for each in said) == (reduced is None)
+    assert any("proven" in each or "limit" in each for each in said) == (reduced is None)
+
+
+def test_a_solver_of_ours_that_finds_nothing_is_called_what_people_call_it(monkeypatch):
+    monkeypatch.setattr(learner_fitting, "relevant_of", lambda fit: np.zeros(20, np.bool_))
+    X = np.random.default_rng(0).normal(size=(60, 20))
+    model = Backbone("elastic-net", LinearRegression(), n_nonzero=2, subproblem_fraction=1.0)
+    for each, called in ((model, "elastic-net"), (clone(model).set_params(subproblem=None), "relaxation")):
+        with pytest.raises(InvalidSettingError, match=f"subproblem='{called}' found no relevant feature"):
+            each.fit(X, X[:, 3])

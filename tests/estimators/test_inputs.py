@@ -191,3 +191,110 @@ def test_a_table_without_a_target_is_refused(data, kind):
     for y, words in ((None, "requires y"), ("dose", "y is the word 'dose'")):
         with pytest.raises(InvalidDataError, match=words):
             BackboneRegressor().fit(table, y)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("kind", ["fortran", "dask"])
+def test_a_model_of_a_store_refuses_an_array_of_another_width(data, path, name, kind):
+    """Columns without names are found by their places, which mean nothing in another table."""
+    X, y = data
+    model = fitted(name, path, target_of(name, y))
+    table = {**EAGER, **LAZY}[kind]
+    np.testing.assert_array_equal(model.predict(table(X)), model.predict(path))
+    for width in (P - 1, P + 1):
+        wrong = np.resize(X, (N, width))
+        with pytest.raises(
+            InvalidDataError, match=f"X has {width} features, but {type(model).__name__} is expecting 40"
+        ):
+            model.predict(table(wrong))
+
+
+def test_a_selector_of_a_store_refuses_an_array_of_another_width(data, path):
+    X, y = data
+    selector = BackboneSelector(MODELS["regressor"]).fit(path, y)
+    with pytest.raises(InvalidDataError, match="X has 30 features, but BackboneSelector is expecting 40"):
+        selector.transform(X[:, :30])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_of_a_store_looks_only_at_the_columns_that_it_needs(data, path, name, make):
+    X, y = data
+    model = fitted(name, path, target_of(name, y))
+    columns = dict(zip(named(X), X.T, strict=True))
+    np.testing.assert_array_equal(model.predict(make({"town": ["Rome"] * N, **columns})), model.predict(path))
+    needed = named(X)[model.support_[0]]
+    with pytest.raises(InvalidDataError, match=f"column '{needed}' is .*, not numeric"):
+        model.predict(make({**columns, needed: ["Rome"] * N}))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    ("kind", "called"),
+    [("fortran", "feature 7"), ("lists", "feature 7"), ("csc array", "feature 7"), ("csr matrix", "feature 7")]
+    + [(kind, r"feature 7 \('gene 7'\)") for kind in ("pandas", "polars", "xarray", "dask frame")],
+)
+def test_what_is_no_number_is_refused_by_its_column(data, kind, called, value):
+    X, y = data[0].copy(), data[1]
+    make = {**EAGER, **LAZY, **SPARSE}[kind]
+    model, words = BackboneRegressor(2, **CHEAP).fit(make(X), y), "contains infinity; replace it"
+    X[[4, 9], 7] = value
+    if np.isnan(value):
+        words = r"contains NaN in 2 of 90 samples; declare missing='mean' \(--missing mean\)"
+    uses = [BackboneRegressor(2).fit, BackboneSelector().fit]
+    for use in uses if kind == "dask frame" else [*uses, lambda X, y: model.predict(X)]:
+        with pytest.raises(InvalidDataError, match=f"{called} {words}"):
+            use(make(X), y)
+
+
+@pytest.mark.parametrize("make", [np.asarray, SPARSE["csc array"], pd.DataFrame])
+def test_infinity_is_refused_among_missing_values(data, make):
+    X, y = data[0].copy(), data[1]
+    X[4, 7] = np.nan
+    BackboneRegressor(2, missing="mean", **CHEAP).fit(make(X), y)
+    X[3, 8] = -np.inf
+    with pytest.raises(InvalidDataError, match=r"feature 8 .*contains infinity|feature 8 contains infinity"):
+        BackboneRegressor(2, missing="mean", **CHEAP).fit(make(X), y)
+
+
+def dask_of(frame):
+    import dask.dataframe as dd
+
+    return dd.from_pandas(frame, npartitions=2)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda columns: dask_of(pd.DataFrame(columns))])
+def test_a_column_of_words_is_named_whatever_holds_it(data, make):
+    X, y = data
+    columns = {**dict(zip(named(X), X.T, strict=True)), "town": ["Rome"] * N}
+    for use in (BackboneRegressor(2).fit, BackboneSelector().fit, screen):
+        with pytest.raises(InvalidDataError, match=r"column 'town' is \w+, not numeric; convert it to numbers"):
+            use(make(columns), y)
+
+
+def test_objects_that_are_numbers_are_numbers(data, expected):
+    X, y = data
+    frame = pd.DataFrame(X, columns=named(X)).astype({"gene 3": object})
+    agrees(BackboneRegressor(2, **CHEAP).fit(frame, y), expected["regressor"], frame, X, y)
+    (found,), (right,) = (screen(each, y, keep=5).values() for each in (frame, X))
+    np.testing.assert_array_equal(found.utilities, right.utilities)
+
+
+def test_two_columns_of_one_name_are_refused(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["a", "b", "a", *named(X)[3:]])
+    for use in (BackboneRegressor(2).fit, BackboneSelector().fit, screen):
+        with pytest.raises(InvalidDataError, match="columns 0 and 2 are both called 'a'; rename one"):
+            use(frame, y)
+
+
+@pytest.mark.parametrize(
+    ("absent", "called"), [(None, "None"), (np.nan, "NaN"), (np.float32("nan"), "NaN"), (pd.NA, "<NA>")]
+)
+@pytest.mark.parametrize("kind", ["fortran", "dask", "pandas"])
+def test_a_sample_without_a_target_is_refused(data, kind, absent, called):
+    table = {**EAGER, **LAZY}[kind](data[0])
+    for model, value in ((BackboneRegressor(2), 1.5), (BackboneClassifier(2), "ill"), (BackboneSelector(), 1)):
+        y = [*([value, value] * N)[: N - 1], absent]
+        with pytest.raises(InvalidDataError, match=f"y contains {called} at sample 89; give it a value, or leave"):
+            model.fit(table, y if value == 1.5 else np.array(y, object))

@@ -13,6 +13,14 @@ from backbone_dask.values import Target
 DTYPES: tuple[Dtype, ...] = ("float32", "float64", "int8", "uint8")
 
 
+_BY_ITSELF = (
+    "the bits of a score depend on which columns are in the same block, so that another number of workers may choose "
+    "other features. numpy's mean(1), std(1) and @ add a column in an order that depends on the shape of the block: "
+    "use columns.mean and columns.scale, which do not, or sum every column by itself in a fixed order, for "
+    "example in a loop over the columns"
+)
+
+
 class ScreenContract:
     """Inherit and provide the fixture ``screen``; pytest runs every promise of the protocol.
 
@@ -59,12 +67,12 @@ class ScreenContract:
         whole = screen(columns, y)
         for cuts in ([7], [1, 2, 39], list(range(1, 40))):
             parts = [screen(columns[rows[0] : rows[-1] + 1], y) for rows in np.split(np.arange(40), cuts)]
-            np.testing.assert_array_equal(np.concatenate(parts), whole)
+            np.testing.assert_array_equal(np.concatenate(parts), whole, err_msg=_BY_ITSELF)
 
     def test_a_score_does_not_depend_on_the_neighbours(self, screen: Screen) -> None:
         table = self.table()
         y, order = self.target(table.y), np.random.default_rng(0).permutation(40)
-        np.testing.assert_array_equal(screen(table.columns[order], y), screen(table.columns, y)[order])
+        np.testing.assert_array_equal(screen(table.columns[order], y), screen(table.columns, y)[order], _BY_ITSELF)
 
     def test_an_empty_block_has_no_scores(self, screen: Screen) -> None:
         table = self.table()
