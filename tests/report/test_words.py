@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -105,7 +106,7 @@ def long_names(run):
     return change_result(run, support=result_of(run)["support"] | {"names": names})
 
 
-def test_long_names_differ_in_charts_and_are_whole_in_the_table(copied):
+def test_long_names_differ_in_charts_and_are_whole_in_the_table(runs, copied):
     run = copied("linear")
     names = long_names(run)["support"]["names"]
     page = backbone_dask.write_report(run).read_text()
@@ -113,6 +114,21 @@ def test_long_names_differ_in_charts_and_are_whole_in_the_table(copied):
     drawn = [each.split("<")[0] for each in drawing.split('class="name" text-anchor="end">')[1:]]
     assert len(set(drawn)) == len(names) == len(drawn)
     assert all(f">{name}</bdi>" in page for name in names)
+    assert "carry the number of their column" in page
+    assert "carry the number" not in (runs / "linear" / "report.html").read_text()
+
+
+def test_long_names_of_a_tree_differ_and_are_whole_on_paper(copied):
+    run = copied("tree")
+    model = json.loads((run / "model.json").read_text())
+    names = list(GENES[: len(model["names"])])
+    (run / "model.json").write_text(json.dumps(model | {"names": names}))
+    page = backbone_dask.write_report(run).read_text()
+    part = page.split('<section id="importances"')[1].split("</section>")[0]
+    drawn = [each.split("<")[0] for each in part.split('class="name" text-anchor="end">')[1:]]
+    assert len(set(drawn)) == len(names) == len(drawn) > 1
+    kept = part.split('<details class="on-paper">')[1]
+    assert all(f">{name}</bdi>" in kept for name in names)
 
 
 def test_the_table_of_a_terminal_fits_it_and_goes_by_standard_deviations(copied):

@@ -104,13 +104,13 @@ def with_room(ticks: dict[float, tuple[float, float]]) -> list[float]:
     return kept
 
 
-TITLE_ROW = 18.0
+TITLE_ROW = 22.0
 """Room for what stands at the y axis, above it."""
 
 
 def y_title(said: str, top: float) -> str:
     """What the numbers of the y axis are, in the row that ends at `top`."""
-    return words(said, 2.0, top - 8, "axis-title")
+    return words(said, 2.0, top - 12, "axis-title")
 
 
 def y_axis(scale: Scale, *, right: float = WIDTH - RIGHT) -> tuple[str, ...]:

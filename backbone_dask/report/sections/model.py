@@ -31,7 +31,6 @@ from backbone_dask.report.sections.figure import figure
 from backbone_dask.report.tree_svg import tree_picture
 
 _DRAWN, _RULES, _LETTERS = 25, 6, 24
-_NUMBERED = "Names that look alike when cut carry the number of their column."
 
 
 def model_sections(material: Material) -> list[str]:
@@ -56,7 +55,8 @@ def _linear(material: Material, found: tuple[Term, ...]) -> str:
     head = ["feature", f"coefficient ({unit})", "per standard deviation", WITHOUT]
     listed = table(*without_empty(head, [*shown, *free]), "model")
     ridge = paragraph(ridge_words(material.result), "note")
-    return section("model", "The model", paragraph(said, "lead"), ridge, listed)
+    wide = any(len(term.name) > _LETTERS for term in found)
+    return section("model", "The model", paragraph(said, "lead"), ridge, listed, wide=wide)
 
 
 def _cells(term: Term) -> list[str]:
@@ -88,13 +88,16 @@ def _effects(material: Material, found: tuple[Term, ...]) -> str:
         f"The strongest: {strongest}.",
     )
     of_all = f"The {len(shown)} strongest of {len(found)} features. " if len(found) > len(shown) else ""
-    caption = f"{of_all}A standard deviation makes features with different units comparable.{_numbered(cut)}"
+    numbered = _numbered([term.name for term in shown], [term.name for term in cut])
+    caption = f"{of_all}A standard deviation makes features with different units comparable.{numbered}"
     rows = [[whole_name(term.name), fact(term.effect or 0.0, number(term.effect or 0.0), "drawn")] for term in shown]
     return section("effects", "What matters most", figure(drawing, caption, ["feature", "effect"], rows))
 
 
-def _numbered(cut: Sequence[Term]) -> str:
-    return f" {_NUMBERED}" if any(term.name.endswith(f" #{term.id}") for term in cut) else ""
+def _numbered(names: Sequence[str], shown: Sequence[str]) -> str:
+    """What the numbers behind names mean, where there are some."""
+    plain = [short(each, NAME_LETTERS) for each in names]
+    return "" if plain == list(shown) else " Names that look alike when cut carry the number of their column."
 
 
 def _tree(material: Material, model: TreeModel) -> list[str]:
@@ -120,7 +123,8 @@ def _rule(rule: Rule, target: str) -> str:
 
 
 def _importances(material: Material, model: TreeModel) -> str:
-    called = zip(model.names, distinct(model.names, model.ids.tolist(), NAME_LETTERS), strict=True)
+    short_names = distinct(model.names, model.ids.tolist(), NAME_LETTERS)
+    called = zip(model.names, short_names, strict=True)
     shares = sorted(zip(material.result["importances"], called, strict=True), key=lambda each: -each[0])
     if not shares:
         return ""
@@ -128,8 +132,8 @@ def _importances(material: Material, model: TreeModel) -> str:
     said = ", ".join(f"{bar.name} {bar.said}" for bar in bars[:5])
     drawing = linear_bars(bars, "importances", f"Part of {len(bars)} features in the tree", f"The largest: {said}.")
     rows = [[whole_name(whole), fact(share, percent(share), "importance")] for share, (whole, _) in shares]
-    cut = any(whole != cut for _, (whole, cut) in shares)
-    caption = "The share of each feature in the fall of the Gini impurity."
+    cut = short_names != model.names
+    caption = f"The share of each feature in the fall of the Gini impurity.{_numbered(model.names, short_names)}"
     # Paper has no other place for the names that are cut everywhere else.
     drawn = figure(drawing, caption, ["feature", "part"], rows, kind="on-paper" if cut else None)
     return section("importances", "What matters most", drawn)
