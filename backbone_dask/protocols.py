@@ -171,7 +171,7 @@ class Executor(Protocol):
         ...
 
     def peak_bytes(self) -> list[int]:
-        """The largest resident memory that each worker has had."""
+        """The largest resident memory that each worker has had; none where this process does everything."""
         ...
 
     @property

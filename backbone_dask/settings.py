@@ -22,6 +22,8 @@ from backbone_dask.setting_ranges import (
 SMALLEST_SCREEN = 1000
 DEFAULT_NONZERO = 10
 GAMMA_GRID = 5
+WEAKER = (16.0, 4.0)
+"""Times the usual ridge weight, which come before it in the grid."""
 LARGEST_AUTO = 50
 _AUTO_STEP = 1.5
 MISSED = 0.05
@@ -41,7 +43,7 @@ class Settings:
     ----------
     n_nonzero : k, the most features in the final model; a list, or "auto", to choose on validation samples.
     gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n). A list, or "grid" (five values from
-        1/(k n) to 1/sqrt(n)), to choose on validation samples.
+        1/(k n) to 1/sqrt(n), and 4 and 16 times the last), to choose on validation samples.
     validation : how k and gamma are chosen from several: the share of samples to train on (0.7), a number of folds,
         or "ebic", a criterion that needs no samples held out.
     screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000.
@@ -96,7 +98,7 @@ class Settings:
         self._require_samples(max(sizes[-1], 2), n_samples)
         chosen = asdict(self) | {
             "n_nonzero": sizes[-1],
-            "gamma": gammas[0],
+            "gamma": 1 / math.sqrt(total) if isinstance(self.gamma, str) else gammas[0],
             "sizes": sizes,
             "gammas": gammas,
             "screen_size": min(wanted, n_features),
@@ -126,7 +128,8 @@ class Settings:
         if isinstance(self.gamma, str):
             # |x_i|^2 is about p for standardised columns: the paper's p / (k n max |x_i|^2) is about 1 / (k n).
             ratio = 1 / max(n_nonzero, 1) / math.sqrt(total)
-            return tuple(usual * ratio ** (at / (GAMMA_GRID - 1)) for at in range(GAMMA_GRID))
+            papers = (usual * ratio ** (at / (GAMMA_GRID - 1)) for at in range(GAMMA_GRID))
+            return (*(usual * times for times in WEAKER), *papers)
         if isinstance(self.gamma, float | int):
             return (float(self.gamma),)
         return tuple(sorted({float(gamma) for gamma in self.gamma}, reverse=True))
@@ -181,7 +184,8 @@ class Settings:
 class ResolvedSettings:
     """Settings after every choice is made; what a run records.
 
-    `n_nonzero` is the largest of `sizes` and `gamma` the first of `gammas`: what the backbone is built for.
+    `n_nonzero` is the largest of `sizes` and `gamma` the first of `gammas`, or the usual one of "grid": what the
+    backbone is built for.
     """
 
     n_nonzero: int

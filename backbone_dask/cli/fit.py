@@ -30,6 +30,7 @@ from backbone_dask.launch.local import local_worker_bytes
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.tree_fitting import FittedTree
 from backbone_dask.protocols import Executor
+from backbone_dask.report.model_table import LETTERS_OF_A_TERMINAL
 from backbone_dask.report.page import run_page
 from backbone_dask.report.result import result_json
 from backbone_dask.report.summary import summary
@@ -86,7 +87,7 @@ def fit(
         if overwrite or not (out / "result.json").exists():
             _run(ready, directory, place, {"task": task, "target": target}, quiet=quiet or as_json, overwrite=overwrite)
     result = read_json(out / "result.json")
-    show(result, summary(result), as_json)
+    show(result, summary(result, LETTERS_OF_A_TERMINAL), as_json)
     note(f"report: {out / 'report.html'}", as_json)
 
 

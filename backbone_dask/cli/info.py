@@ -10,6 +10,7 @@ import click
 from backbone_dask.cli.options import as_json
 from backbone_dask.cli.output import show
 from backbone_dask.report.material import read_result
+from backbone_dask.report.model_table import LETTERS_OF_A_TERMINAL
 from backbone_dask.report.summary import summary
 from backbone_dask.store import FeatureStore, open_store
 
@@ -21,7 +22,7 @@ def info(path: str, as_json: bool) -> None:
     """Describe the store or the run at PATH."""
     if (Path(path) / "settings.json").exists():
         result = read_result(Path(path))
-        show(result, summary(result), as_json)
+        show(result, summary(result, LETTERS_OF_A_TERMINAL), as_json)
     else:
         content = store_json(open_store(path))
         show(content, "\n".join(f"{name:11} {value}" for name, value in content.items()), as_json)

@@ -85,7 +85,8 @@ class Preparation:
 class Fitted:
     """The model in the units of the data, how it was found, and how well it explains its training samples.
 
-    `scales` are the standard deviations of the model's features.
+    `scales` are the standard deviations of the model's features, `unpenalised` the coefficients that they would have
+    without a ridge, None where a fit without one has no single answer, or would break a promise of signs.
     """
 
     model: LinearModel
@@ -94,6 +95,7 @@ class Fitted:
     training: dict[str, float]
     traffic: dict[str, int]
     scales: NDArray[np.float64]
+    unpenalised: NDArray[np.float64] | None
 
     @property
     def n_nonzero(self) -> int:
@@ -249,4 +251,5 @@ def fitted_model(ready: Preparation, finding: Finding, traffic: dict[str, int]) 
     model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside, ready.labels)
     predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
     quality = ready.task.quality(np.asarray(predictor))
-    return Fitted(model, finding, ready.settings, quality, traffic, columns.scale)
+    unpenalised = None if ready.groups.nonnegative else ready.task.unpenalised(columns)
+    return Fitted(model, finding, ready.settings, quality, traffic, columns.scale, unpenalised)

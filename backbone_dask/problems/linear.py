@@ -16,6 +16,7 @@ from backbone_dask.exact.catalogue import ExactSolver, exact_solvers
 from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
 from backbone_dask.problems.classes import words_for_numbers
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
+from backbone_dask.problems.unpenalised import least_squares
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
@@ -104,6 +105,9 @@ class LinearTask:
     def in_data_units(self, fit: SparseFit, columns: Columns) -> tuple[Vector, Vector]:
         coefficients = fit.weights / self.adjusted.projected_scale(columns)
         return coefficients, self.adjusted.free_part(self.y - coefficients @ raw_values(columns))
+
+    def unpenalised(self, columns: Columns) -> Vector | None:
+        return least_squares(self.y, self.adjusted, columns)
 
     def weighted(self, weights: Vector) -> LinearTask:
         return LinearTask(self.y, replace(self.adjusted, weights=weights))

@@ -18,6 +18,7 @@ from backbone_dask.exact.structured_logistic import fit_structured_logistic_oute
 from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
+from backbone_dask.problems.unpenalised import largest_likelihood
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.logistic import logistic as logistic_screen
@@ -134,6 +135,9 @@ class LogisticTask:
         with one_blas_thread():
             free = logistic.free_part(self.margin, coefficients @ raw_values(columns)) @ self.basis
             return coefficients, np.asarray(np.linalg.lstsq(self.adjusted.free.T, free)[0])
+
+    def unpenalised(self, columns: Columns) -> Vector | None:
+        return largest_likelihood(self.margin, self.adjusted, columns)
 
     def weighted(self, weights: Vector) -> LogisticTask:
         return LogisticTask(self.response, replace(self.adjusted, weights=weights))

@@ -41,6 +41,7 @@ class GridFits:
     def fits(self, work: Reduction) -> dict[Point, Outcome[SparseFit]]:
         found: dict[Point, Outcome[SparseFit]] = {}
         gammas = self.settings.gammas
+        work.listen(Event("choice", 0, len(gammas), "gammas", "choosing k and gamma"))
         for at, (gamma, path) in enumerate(zip(gammas, self._paths(work), strict=True), start=1):
             found |= {Point(size, gamma): fit for size, fit in zip(self.settings.sizes, path, strict=True)}
             work.listen(Event("choice", at, len(gammas), "gammas", "choosing k and gamma"))

@@ -98,6 +98,10 @@ class SparseTask(Protocol):
         """Coefficients of the raw columns of the support, and of the free rows of `adjusted`."""
         ...
 
+    def unpenalised(self, columns: Columns) -> Vector | None:
+        """Coefficients of raw columns from a fit of them without a ridge; None where there is none, or not one only."""
+        ...
+
     def quality(self, predictor: Vector) -> dict[str, float]:
         """How well predictors explain the samples they were fitted to, for people."""
         ...

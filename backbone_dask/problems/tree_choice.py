@@ -67,7 +67,8 @@ def solved(work: Reduction, store: FeatureStore, fits: list[FitTree], seconds: f
     """The outcome of every fit on the backbone's columns, which a worker reads again as they are in the data."""
     values = values_of(work, store)
     share = max(seconds * work.executor.n_workers / len(fits), LEAST_SECONDS)
-    outcomes = []
+    outcomes: list[Outcome[Tree]] = []
+    work.listen(Event("search", 0, len(fits), "trees"))
     items = (([values], work.y, fit, work.warm_start, share) for fit in fits)
     for outcome in work.executor.map(solve_reduced, items):
         outcomes.append(outcome)

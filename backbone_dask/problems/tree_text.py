@@ -18,18 +18,24 @@ def export_text(model: TreeModel, class_names: Sequence[Any] | None = None, deci
 
 def condition(model: TreeModel, node: int, decimals: int) -> str:
     """What a split asks, as an expression that is true on its left: x <= 1.5, or 0.5 x - 2 z <= 1.5."""
+    return " <= ".join(sides(model, node, decimals))
+
+
+def sides(model: TreeModel, node: int, decimals: int) -> tuple[str, str]:
+    """The expression that a split compares, and the number that it is compared with."""
     tree = model.tree
+    bound = f"{tree.thresholds[node]:.{decimals}g}"
     terms = [
         (model.names[at], weight)
         for at, weight in zip(tree.features[node].tolist(), tree.weights[node].tolist(), strict=True)
         if at != LEAF
     ]
     if len(terms) == 1 and terms[0][1] == 1:
-        return f"{terms[0][0]} <= {tree.thresholds[node]:.{decimals}g}"
+        return terms[0][0], bound
     first, *rest = terms
     words = [f"{first[1]:.{decimals}g} {first[0]}"]
     words += [f"{'-' if weight < 0 else '+'} {abs(weight):.{decimals}g} {name}" for name, weight in rest]
-    return f"{' '.join(words)} <= {tree.thresholds[node]:.{decimals}g}"
+    return " ".join(words), bound
 
 
 def leaf_words(model: TreeModel, node: int) -> str:
@@ -43,8 +49,8 @@ def _lines(model: TreeModel, names: Sequence[str], decimals: int, node: int, ind
     if tree.left[node] == LEAF:
         yield f"{indent}class {names[int(tree.choices[node])]} ({leaf_words(model, node)})"
         return
-    asked = condition(model, node, decimals)
-    yield f"{indent}if {asked}"
+    asked = sides(model, node, decimals)
+    yield f"{indent}if {' <= '.join(asked)}"
     yield from _lines(model, names, decimals, int(tree.left[node]), indent + "|   ")
-    yield f"{indent}else ({' > '.join(asked.rsplit(' <= ', 1))})"
+    yield f"{indent}else ({' > '.join(asked)})"
     yield from _lines(model, names, decimals, int(tree.right[node]), indent + "|   ")

@@ -22,6 +22,20 @@ def short(value: object, most: int = _SHOWN) -> str:
     return f"{words[: most - tail - 1]}…{words[-tail:]}"
 
 
+def distinct(names: Sequence[str], ids: Sequence[int], most: int) -> tuple[str, ...]:
+    """Names of at most so many letters that stay different: those that look alike when cut end in their column."""
+    cut = [short(each, most) for each in names]
+    return tuple(
+        each if cut.count(each) == 1 else _numbered(whole, at, most)
+        for each, whole, at in zip(cut, names, ids, strict=True)
+    )
+
+
+def _numbered(whole: str, column: int, most: int) -> str:
+    end = f" #{column}"
+    return f"{short(whole, max(most - len(end), 3))}{end}"
+
+
 def element(tag: str, *inner: str, **attributes: object) -> str:
     """A tag around HTML; `class_` is class, `data_fact` is data-fact, None and False are left out."""
     return f"<{tag}{attributes_of(attributes)}>{''.join(inner)}</{tag}>"
@@ -38,6 +52,11 @@ def name(value: object, most: int = _SHOWN) -> str:
     whole = str(value)
     cut = short(whole, most)
     return element("bdi", text(cut), class_="name", title=None if cut == whole else whole)
+
+
+def whole_name(value: object) -> str:
+    """A name of the user's as it is; it wraps where it is long."""
+    return element("bdi", text(value), class_="name")
 
 
 def fact(value: float, words: str, called: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 from dataclasses import asdict
@@ -36,7 +37,7 @@ LIBRARIES = (
 def result_json(
     fitted: Fitted | FittedTree, store: FeatureStore, *, task: str, target: str, peak_bytes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Everything that was found, proved, set and measured."""
+    """Everything that was found, proved, set and measured, as a reader of result.json finds it."""
     finding, model = fitted.finding, fitted.model
     content = {
         "format": FORMAT,
@@ -68,7 +69,7 @@ def result_json(
         "traffic": fitted.traffic,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
-    return content | _recovery(fitted, store)
+    return json.loads(json.dumps(content | _recovery(fitted, store), allow_nan=False))  # type: ignore[no-any-return]
 
 
 def _recovery(fitted: Fitted | FittedTree, store: FeatureStore) -> dict[str, Any]:
@@ -88,6 +89,7 @@ def _linear(fitted: Fitted, store: FeatureStore) -> dict[str, Any]:
     return {
         "coefficients": model.coefficients.tolist(),
         "scales": fitted.scales.tolist(),
+        "unpenalised": None if fitted.unpenalised is None else fitted.unpenalised.tolist(),
         "intercept": model.intercept,
         "covariates": _covariates(model),
         "n_nonzero": fitted.n_nonzero,

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from backbone_dask.report.facts.advice import advice_words
+from backbone_dask.report.facts.cost import memory_words, traffic_words
+from backbone_dask.report.facts.proof import gap_words
+from backbone_dask.report.facts.quality import QUALITY
+from backbone_dask.report.facts.validation import chosen_words, cut_words, measure
+from backbone_dask.report.model_table import model_table
 from backbone_dask.report.tree_summary import tree_model, tree_proof, tree_validation
 
 FORMAT = 1
 """Of the result that is read here."""
 
 
-def summary(result: dict[str, Any]) -> str:
-    """The result as Markdown, readable in a terminal as it is."""
+def summary(result: dict[str, Any], letters: int | None = None) -> str:
+    """The result as Markdown, readable in a terminal as it is; names in the table of the model have so many letters."""
     if "tree" in result:
         own = [tree_model(result), _recovery(result), tree_proof(result), tree_validation(result)]
     else:
-        own = [_model(result), _recovery(result), _proof(result), _advice(result), _validation(result)]
-    parts = [_headline(result), *own, _levels(result), _times(result), _traffic(result)]
+        own = [model_table(result, letters), _recovery(result), _proof(result), _advice(result), _validation(result)]
+    parts = [_headline(result), *own, _levels(result), _times(result), _cost(result)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -31,32 +37,7 @@ def _headline(result: dict[str, Any]) -> str:
 
 
 def _quality(training: dict[str, float]) -> str:
-    words = {"r2": "R2", "auc": "AUC", "accuracy": "accuracy"}
-    return ", ".join(f"{words[name]} {value:.3f}" for name, value in training.items())
-
-
-def _model(result: dict[str, Any]) -> str:
-    # A bar in a name would end its cell.
-    names = [name.replace("|", "\\|") for name in result["support"]["names"]]
-    width = max([len("intercept"), *map(len, names)])
-    order = sorted(range(len(names)), key=lambda at: -abs(result["coefficients"][at]))
-    rows = [f"| {names[at]:{width}} | {result['coefficients'][at]:>12.5g} |" for at in order]
-    head = [f"| {'feature':{width}} |  coefficient |", f"| {'-' * width} | -----------: |"]
-    free = [("intercept", result["intercept"]), *_covariates(result["covariates"])]
-    tail = [f"| {name:{width}} | {value:>12.5g} |" for name, value in free]
-    return "\n".join(["## Model", "", *head, *rows, *tail, *_classes(result)])
-
-
-def _classes(result: dict[str, Any]) -> list[str]:
-    labels = result.get("labels", ())
-    return ["", f"The sum is the log odds of {labels[1]} against {labels[0]}."] if len(labels) == 2 else []
-
-
-def _covariates(covariates: dict[str, Any]) -> list[tuple[str, float]]:
-    beside = covariates["beside"]
-    names = covariates.get("names") or [f"covariate {at}" for at in range(len(beside))]
-    free = [*covariates["features"].items(), *zip(names, beside, strict=True)]
-    return [(name.replace("|", "\\|"), value) for name, value in free]
+    return ", ".join(f"{QUALITY[name]} {value:.3f}" for name, value in training.items())
 
 
 def _recovery(result: dict[str, Any]) -> str:
@@ -79,7 +60,7 @@ def _proof(result: dict[str, Any]) -> str:
     return (
         "## Proof for the reduced problem\n\n"
         f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: "
-        f"certified gap {result['gap']:.4%} ({_ended(result)})"
+        f"certified gap {result['gap']:.4%} ({_ended(result)}). {gap_words(result)}"
     )
 
 
@@ -88,12 +69,8 @@ def _ended(fit: dict[str, Any]) -> str:
 
 
 def _advice(result: dict[str, Any]) -> str:
-    advice, n = result["advice"], result["store"]["n_samples"]
-    verdict = "enough" if advice["enough_samples"] else "fewer than that"
-    return (
-        "## Samples\n\n"
-        f"The theorem asks for {advice['needed_samples']:,} samples at signal to noise 2; {n:,} are {verdict}."
-    )
+    said = advice_words(result)
+    return f"## Samples\n\n{said}" if said else ""
 
 
 def _validation(result: dict[str, Any]) -> str:
@@ -103,19 +80,8 @@ def _validation(result: dict[str, Any]) -> str:
         f"| {point['n_nonzero']} | {point['gamma']:.3g} | {point['error']:.6g} | {point['gap']:.2%} | {_ended(point)} |"
         for point in result["validation"]
     ]
-    head = ["| features | gamma | error | largest gap | ended |", "| ---: | ---: | ---: | ---: | :--- |"]
-    chosen = f"Chosen: {result['n_nonzero']} features, gamma {result['gamma']:.3g}."
-    return "\n".join(["## Validation", "", *head, *rows, "", chosen, *_cut(result["validation"])])
-
-
-def _cut(points: list[dict[str, Any]]) -> list[str]:
-    cut = sum(point["termination"] == "time_limit" for point in points)
-    if not cut:
-        return []
-    return [
-        f"The time limit cut {cut} of {len(points)} points: another machine, or another run, may choose otherwise; "
-        "a longer time limit or fewer points make the choice repeatable."
-    ]
+    head = [f"| features | gamma | {measure(result)} | largest gap | ended |", "| ---: | ---: | ---: | ---: | :--- |"]
+    return "\n".join(["## Validation", "", *head, *rows, "", chosen_words(result), *cut_words(result)])
 
 
 def _levels(result: dict[str, Any]) -> str:
@@ -133,17 +99,6 @@ def _times(result: dict[str, Any]) -> str:
     return "\n".join(["## Time", "", "| phase | seconds |", "| :--- | ---: |", *rows])
 
 
-def _traffic(result: dict[str, Any]) -> str:
-    known = result.get("traffic")
-    if not known:
-        return ""
-    kept = f", {_size(known['bytes_from_cache'])} from memory" if known["bytes_from_cache"] else ""
-    return (
-        "## Data\n\n"
-        f"{_size(known['bytes_read'])} read{kept}, {_size(known['bytes_moved'])} moved between workers; "
-        f"{known['tasks_at_home']:,} of {known['tasks_placed']:,} tasks ran where their data were."
-    )
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
+def _cost(result: dict[str, Any]) -> str:
+    said = " ".join(filter(None, (memory_words(result), traffic_words(result))))
+    return f"## Memory and data\n\n{said}"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-_SHOWN = 12
+from backbone_dask.report.facts.proof import gap_words
+from backbone_dask.report.facts.validation import chosen_words, cut_words, measure
+from backbone_dask.report.html import distinct
+
+_SHOWN, _LETTERS = 12, 40
 
 
 def tree_model(result: dict[str, Any]) -> str:
     """The tree in words, and how much each feature has a part in it."""
-    shares = sorted(zip(result["importances"], result["support"]["names"], strict=True), reverse=True)
+    names = distinct(result["support"]["names"], result["support"]["ids"], _LETTERS)
+    shares = sorted(zip(result["importances"], names, strict=True), reverse=True)
     listed = ", ".join(f"{name} {share:.0%}" for share, name in shares[:_SHOWN])
     more = f" and {len(shares) - _SHOWN} more" if len(shares) > _SHOWN else ""
     words = f"depth {result['depth']}, {result['n_splits']} splits"
@@ -26,26 +31,16 @@ def tree_validation(result: dict[str, Any]) -> str:
         f"| {point['depth']} | {point['min_bucket']:g} | {point['complexity']:.3g} | {point['error']:.4f} |"
         for point in points[:_SHOWN]
     ]
-    head = ["| depth | least leaf | complexity | error |", "| ---: | ---: | ---: | ---: |"]
-    chosen = result["chosen"]
-    said = (
-        f"Chosen: depth {chosen['depth']}, leaves of at least {chosen['min_bucket']:g}, "
-        f"complexity {chosen['complexity']:.3g}"
-    )
-    cut = sum(point["termination"] == "time_limit" for point in points)
-    warned = (
-        [f"A time limit cut the search for {cut} of them: on another machine the choice may differ."] if cut else []
-    )
-    return "\n".join(["## Validation", "", *head, *rows, "", f"{said}; {len(points)} were tried.", *warned])
+    head = [f"| depth | least leaf | complexity | {measure(result)} |", "| ---: | ---: | ---: | ---: |"]
+    counted = f"{len(points)} were tried."
+    return "\n".join(["## Validation", "", *head, *rows, "", chosen_words(result), counted, *cut_words(result)])
 
 
 def tree_proof(result: dict[str, Any]) -> str:
-    """What is proven, and of which trees: solvers with a proof have a few thresholds a feature to choose from."""
-    exact, thresholds = result["settings"]["exact"], result["settings"]["n_thresholds"]
-    among = f" for trees whose thresholds are among {thresholds} quantiles of each feature of the backbone"
-    searched = ": a local search, which looks for good trees and proves little"
+    """What is proven, and of which trees."""
+    ended = result["termination"].replace("_", " ")
     return (
         "## Proof for the reduced problem\n\n"
         f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: certified gap {result['gap']:.4%} "
-        f"({result['termination'].replace('_', ' ')}){searched if exact == 'local-search' else among}"
+        f"({ended}). {gap_words(result)}"
     )

@@ -56,12 +56,25 @@ def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int 
     if len(labels) != len(model.classes):
         raise InvalidSettingError(f"class_names has {len(labels)} names; the tree has {len(model.classes)} classes")
     names = [f"{each:g}" if isinstance(each, float) else str(each) for each in labels]
+    return tree_picture(model, names, decimals).svg
+
+
+@dataclass(frozen=True, slots=True)
+class TreePicture:
+    """An SVG, and how wide it is where nothing makes it smaller."""
+
+    svg: str
+    width: float
+
+
+def tree_picture(model: TreeModel, names: Sequence[str], decimals: int = 3) -> TreePicture:
+    """A drawing of the tree, with these names of its classes."""
     boxes = _layout(model, names, decimals)
     width = max(box.x + box.width / 2 for box in boxes.values()) + _GAP
     height = max(box.y + box.height for box in boxes.values()) + _GAP
     drawn = [*_edges(model, boxes), *(_drawn(box) for box in boxes.values())]
     words = f"Decision tree with {model.tree.n_splits} splits on {model.ids.size} features"
-    return "\n".join(
+    svg = "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
             f'role="img" aria-label="{escape(words)}" font-family="monospace" font-size="12">',
@@ -71,6 +84,7 @@ def tree_svg(tree: Any, class_names: Sequence[Any] | None = None, decimals: int 
             "</svg>\n",
         ]
     )
+    return TreePicture(svg, width)
 
 
 def _layout(model: TreeModel, names: Sequence[str], decimals: int) -> dict[int, _Box]:

@@ -53,7 +53,7 @@ class _Accountable:
         return self.ledger.traffic()
 
     def peak_bytes(self) -> list[int]:
-        return list(self.ledger.peaks.values())
+        return [peak for seat, peak in self.ledger.peaks.items() if seat != HERE]
 
 
 class SerialExecutor(_Accountable):

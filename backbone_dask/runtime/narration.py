@@ -8,7 +8,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from backbone_dask.runtime.events import Event
-from backbone_dask.runtime.phases import Phase, advanced, amount, clock, fact_words, rate
+from backbone_dask.runtime.phases import Phase, advanced, amount, clock, fact_words, is_end, rate
 from backbone_dask.values import Termination
 
 log = logging.getLogger(__name__)
@@ -37,11 +37,6 @@ class Narrator:
                 log.info("%s", sentence(phase, now))
             for complaint in complaints(event):
                 log.warning("%s", complaint)
-
-
-def is_end(event: Event) -> bool:
-    """A level ends when its coverage is known: it may leave out subproblems. Other phases end when all is done."""
-    return "coverage" in event.facts if event.phase == "levels" else event.done >= event.total
 
 
 def sentence(phase: Phase, now: float) -> str:

@@ -24,7 +24,7 @@ class Phase:
 
     @property
     def over(self) -> bool:
-        return self.event.done >= self.event.total
+        return is_end(self.event) or self.event.done >= self.event.total
 
     @property
     def facts(self) -> dict[str, float | str]:
@@ -41,7 +41,9 @@ class Phase:
     def share(self, now: float) -> float:
         """How far it is: by units, or where that says nothing by the time that it has."""
         event, limit = self.event, float(self.facts.get("limit", 0.0))
-        if limit and not self.over:
+        if self.over:
+            return 1.0
+        if limit:
             return min(self.elapsed(now) / limit, 1.0)
         return min(event.done / event.total, 1.0) if event.total else 1.0
 
@@ -49,6 +51,11 @@ class Phase:
         """At the speed so far; None where it cannot be known."""
         speed = self.speed(now)
         return (self.event.total - self.event.done) / speed if speed and not self.over else None
+
+
+def is_end(event: Event) -> bool:
+    """A level ends when its coverage is known: it may leave out subproblems. Other phases end when all is done."""
+    return "coverage" in event.facts if event.phase == "levels" else event.done >= event.total
 
 
 def advanced(phase: Phase | None, event: Event, now: float) -> Phase:

@@ -73,6 +73,17 @@ def test_no_line_is_longer_than_the_terminal(width):
     assert all(len(drawn(phase, width)) <= max(width, 10) for phase in (SCREEN, LEVELS, REDUCED))
 
 
+def test_a_level_that_ended_early_is_complete():
+    """Its coverage is told when it ends, with subproblems left that were not needed."""
+    ended = Event("levels", 7, 10, "subproblems", facts={"level": 1, "backbone": 9, "coverage": 0.9})
+    phase = advanced(LEVELS, ended, 20.0)
+    later = line(phase, 500.0, 150)
+    assert later.done == later.bar > 0
+    assert later.text == "7/10 subproblems  level 1  |B| 9  coverage 90%  0:00:20"
+    following = advanced(phase, Event("levels", 0, 5, "subproblems", facts={"level": 2, "backbone": 0}), 30.0)
+    assert not following.over
+
+
 def test_phases_come_in_their_order():
     assert [each.title.strip() for each in lines({"a": SCREEN, "b": REDUCED}, 10.0, 80)] == ["screen", "reduced"]
 

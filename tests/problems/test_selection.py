@@ -70,10 +70,10 @@ def test_noise_is_not_taken_for_signal():
     assert BackboneRegressor([1, 5, 30], validation="ebic", time_limit=3).fit(X, y).n_nonzero_ == 1
 
 
-def test_gamma_is_chosen_and_the_grid_is_the_papers(table):
+def test_gamma_is_chosen_from_the_papers_grid_and_two_weaker_ridges(table):
     model = BackboneRegressor(4, gamma="grid").fit(*table)
     gammas = [point.gamma for point in model.validation_curve_]
-    np.testing.assert_allclose(gammas, np.geomspace(N**-0.5, 1 / (4 * N), 5))
+    np.testing.assert_allclose(gammas, [16 * N**-0.5, 4 * N**-0.5, *np.geomspace(N**-0.5, 1 / (4 * N), 5)])
     assert model.gamma_ == best_point(model.validation_curve_).gamma
 
 

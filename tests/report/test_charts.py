@@ -147,16 +147,18 @@ def test_steps_hold_until_the_next():
 @pytest.mark.parametrize("values", [(0.0, 0.0), (5.0, None), (1e-9, 2e-9)])
 def test_curves_of_any_height(values):
     lines = [Curve("a", values, emphasised=True), Curve("b", (values[0], values[0]))]
-    root = marks_of(curves(lines, ("1", "2"), 0, axis="k", called="f", title="t", description="d"))
+    root = marks_of(curves(lines, ("1", "2"), 0, axes=("k", "error"), called="f", title="t", description="d"))
     assert [each.get("data-mark") for each in root.iter("circle") if each.get("class") == "ring"] == ["chosen"]
 
 
 def test_marks_on_one_place_are_drawn_once():
     marked = [Marks("backbone", "b", [(at, 0.5) for at in range(100_000, 100_200)], 3.0)]
-    root = marks_of(ranked([(1, 1.0), (200_000, 0.1)], marked, axis="rank", called="f", title="t", description="d"))
+    root = marks_of(
+        ranked([(1, 1.0), (200_000, 0.1)], marked, axes=("rank", "utility"), called="f", title="t", description="d")
+    )
     dots = [each for each in root.iter("circle") if each.get("class") == "b"]
     assert len(dots) == 2
-    marks_of(ranked([(1, 0.0)], [], axis="rank", called="f", title="t", description="d"))
+    marks_of(ranked([(1, 0.0)], [], axes=("rank", "utility"), called="f", title="t", description="d"))
 
 
 @given(st.text())

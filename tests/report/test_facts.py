@@ -12,7 +12,7 @@ from backbone_dask.report.facts.funnel import funnel
 from backbone_dask.report.facts.growth import Stop, growth
 from backbone_dask.report.facts.losses import recovery_facts
 from backbone_dask.report.facts.proof import Moment, trace, trace_words, worth_drawing
-from backbone_dask.report.facts.rules import rules, tightest
+from backbone_dask.report.facts.rules import Condition, rules, tightest
 from backbone_dask.report.facts.terms import Term, free_terms, terms
 from backbone_dask.report.facts.utilities import MOST_POINTS, ranked_utilities
 from backbone_dask.report.facts.validation import validation_curves
@@ -84,8 +84,8 @@ def test_rules_hold_every_sample_and_lead_to_the_leaves(tree):
 
 
 def test_of_conditions_on_one_feature_the_narrowest_is_told():
-    path = ("a > b <= 3", "z > 1", "a > b <= 2", "z <= 7")
-    assert tightest(path) == ("a > b <= 2", "z > 1", "z <= 7")
+    path = [Condition("a > b <= 2", "≤", "3"), Condition("z", ">", "1"), Condition("a > b <= 2", "≤", "2")]
+    assert list(map(str, tightest([*path, Condition("z", "≤", "7")]))) == ["a > b <= 2 ≤ 2", "z > 1", "z ≤ 7"]
 
 
 def test_the_funnel_by_the_files(linear):

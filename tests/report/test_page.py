@@ -64,7 +64,7 @@ def test_hostile_and_long_names_stand_in_the_table(runs):
     page = (runs / "linear" / "report.html").read_text()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert SCRIPT not in page
-    assert f'title="{LONG}"' in page
+    assert f">{LONG}<" in page
     assert len(page) < 60_000
 
 
@@ -105,7 +105,7 @@ def test_a_model_without_features_is_said_to_be_one(copied):
     model = json.loads((run / "model.json").read_text())
     empty = {"ids": [], "names": [], "coefficients": [], "means": []}
     (run / "model.json").write_text(json.dumps(model | empty))
-    change_result(run, support={"ids": [], "names": []}, coefficients=[], scales=[])
+    change_result(run, support={"ids": [], "names": []}, coefficients=[], scales=[], unpenalised=[])
     page = backbone_dask.write_report(run).read_text()
     assert "No feature is worth its place" in page
     assert "effects" not in parsed(page).ids

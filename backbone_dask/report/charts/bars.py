@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from backbone_dask.report.charts.frame import RIGHT, WIDTH, Drawing, breadth, mark, words
 from backbone_dask.report.charts.scale import Linear, Log, Scale
-from backbone_dask.report.html import short
 
-_ROW, _BAR, _LETTERS = 24.0, 14.0, 16
+_ROW, _BAR = 24.0, 14.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a bar is called, how long it is, and what is written at its end."""
+    """What a bar is called, in NAME_LETTERS at most, how long it is, and what is written at its end."""
 
     name: str
     value: float
@@ -37,7 +36,7 @@ def linear_bars(bars: Sequence[Bar], called: str, title: str, description: str) 
 
 def _room(bars: Sequence[Bar]) -> tuple[float, float]:
     """Where bars begin and where the longest ends: names stand before it, and its number after it."""
-    names = max([breadth(short(bar.name, _LETTERS)) for bar in bars], default=0.0)
+    names = max([breadth(bar.name) for bar in bars], default=0.0)
     said = max([breadth(bar.said) for bar in bars], default=0.0)
     return names + 10, WIDTH - RIGHT - said - 6
 
@@ -53,7 +52,7 @@ def _bar(bar: Bar, scale: Scale, top: float) -> tuple[str, ...]:
     width = max(scale(bar.value) - start, 2.0 if bar.value > 0 else 0.0)
     middle = top + _ROW / 2
     return (
-        words(short(bar.name, _LETTERS), start - 8, middle + 4, "name", anchor="end"),
+        words(bar.name, start - 8, middle + 4, "name", anchor="end"),
         mark(
             "rect", bar.kind, x=start, y=middle - _BAR / 2, width=width, height=_BAR, rx=2.0, data_value=repr(bar.value)
         ),

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 from backbone_dask.report.charts.frame import RIGHT, WIDTH, Drawing, breadth, line, mark, words
 from backbone_dask.report.charts.scale import Linear
-from backbone_dask.report.html import short
 from backbone_dask.report.numbers import ticks
 
-_ROW, _LETTERS, _FOOT = 20.0, 16, 42.0
+_ROW, _FOOT = 20.0, 42.0
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """What has the effect, and how much."""
+    """What has the effect, in NAME_LETTERS at most, and how much."""
 
     name: str
     value: float
@@ -23,7 +22,7 @@ class Dot:
 
 def effect_dots(dots: Sequence[Dot], axis: str, called: str, title: str, description: str) -> Drawing:
     """One row for each, in the order given."""
-    left = max([breadth(short(dot.name, _LETTERS)) for dot in dots], default=0.0) + 16
+    left = max([breadth(dot.name) for dot in dots], default=0.0) + 16
     scale = Linear.over([0.0, *(dot.value for dot in dots)], left, WIDTH - RIGHT - 8)
     foot = len(dots) * _ROW + 6
     grid = [line(scale(each), 2.0, scale(each), foot, "zero" if each == 0 else "grid") for each in scale.ticks()]
@@ -37,7 +36,7 @@ def effect_dots(dots: Sequence[Dot], axis: str, called: str, title: str, descrip
 def _row(dot: Dot, scale: Linear, left: float, middle: float) -> tuple[str, ...]:
     kind = "rise" if dot.value >= 0 else "fall"
     return (
-        words(short(dot.name, _LETTERS), left - 12, middle + 4, "name", anchor="end"),
+        words(dot.name, left - 12, middle + 4, "name", anchor="end"),
         line(scale(0.0), middle, scale(dot.value), middle, f"stem {kind}"),
         mark("circle", f"dot {kind}", cx=scale(dot.value), cy=middle, r=4.5),
     )

@@ -13,6 +13,8 @@ from backbone_dask.report.numbers import ticks
 WIDTH = 380.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 10.0, 40.0
 _LETTER, _WIDE_LETTER = 7.7, 12.0
+NAME_LETTERS = 16
+"""Of names beside marks: longer ones would leave too little room for the marks."""
 SMALLER = 0.87
 """Letters of axes and legends beside those of names."""
 
@@ -100,6 +102,15 @@ def with_room(ticks: dict[float, tuple[float, float]]) -> list[float]:
             kept.append(each)
             end = middle + width / 2 + 4
     return kept
+
+
+TITLE_ROW = 22.0
+"""Room for what stands at the y axis, above it."""
+
+
+def y_title(said: str, top: float) -> str:
+    """What the numbers of the y axis are, in the row that ends at `top`."""
+    return words(said, 2.0, top - 12, "axis-title")
 
 
 def y_axis(scale: Scale, *, right: float = WIDTH - RIGHT) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from backbone_dask.report.charts.frame import (
     BOTTOM,
     LEFT,
     RIGHT,
+    TITLE_ROW,
     TOP,
     WIDTH,
     Drawing,
@@ -18,10 +19,11 @@ from backbone_dask.report.charts.frame import (
     words,
     x_axis,
     y_axis,
+    y_title,
 )
 from backbone_dask.report.charts.scale import Evenly, Linear
 
-_PLOT, _LINE = 190.0, 13.0
+_PLOT, _LINE, _TOP = 190.0, 13.0, TOP + TITLE_ROW
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +40,21 @@ def curves(
     labels: tuple[str, ...],
     chosen: int,
     *,
-    axis: str,
+    axes: tuple[str, str],
     called: str,
     title: str,
     description: str,
 ) -> Drawing:
-    """The emphasised curve carries a ring at position `chosen`."""
+    """The emphasised curve carries a ring at position `chosen`; `axes` are the titles of x and y."""
     room = max(breadth(each.name) for each in lines) + 8 if len(lines) > 1 else 0.0
-    foot = TOP + _PLOT
+    foot = _TOP + _PLOT
     x = Evenly(len(labels), LEFT, WIDTH - RIGHT - room)
-    y = Linear.over([value for each in lines for value in each.values if value is not None], foot, TOP, most=4)
+    y = Linear.over([value for each in lines for value in each.values if value is not None], foot, _TOP, most=4)
     drawn = [part for each in sorted(lines, key=lambda each: each.emphasised) for part in _curve(each, x, y)]
     ring = [_ring(each, x, y, chosen) for each in lines if each.emphasised]
     names = _names(lines, y, WIDTH - RIGHT - room + 8) if room else ()
-    marks = (*y_axis(y, right=WIDTH - RIGHT - room), *x_axis(x, foot, axis, labels), *drawn, *ring, *names)
-    return Drawing(called, title, description, foot + BOTTOM, marks)
+    frame = (*y_axis(y, right=WIDTH - RIGHT - room), y_title(axes[1], _TOP), *x_axis(x, foot, axes[0], labels))
+    return Drawing(called, title, description, foot + BOTTOM, (*frame, *drawn, *ring, *names))
 
 
 def _curve(curve: Curve, x: Evenly, y: Linear) -> tuple[str, ...]:
@@ -70,7 +72,7 @@ def _names(lines: Sequence[Curve], y: Linear, left: float) -> tuple[str, ...]:
     """Beside the last value of each, moved apart where they would stand on each other."""
     ends = [next(value for value in reversed(each.values) if value is not None) for each in lines]
     order = sorted(range(len(lines)), key=lambda at: y(ends[at]))
-    places = apart([y(ends[at]) for at in order], _LINE, TOP, TOP + _PLOT)
+    places = apart([y(ends[at]) for at in order], _LINE, _TOP, _TOP + _PLOT)
     return tuple(
         words(lines[at].name, left, place + 4, "curve-name chosen" if lines[at].emphasised else "curve-name")
         for at, place in zip(order, places, strict=True)

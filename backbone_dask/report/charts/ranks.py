@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backbone_dask.report.charts.frame import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Drawing, mark, path, x_axis, y_axis
+from backbone_dask.report.charts.frame import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TITLE_ROW,
+    TOP,
+    WIDTH,
+    Drawing,
+    mark,
+    path,
+    x_axis,
+    y_axis,
+    y_title,
+)
 from backbone_dask.report.charts.legend import HEIGHT, legend
 from backbone_dask.report.charts.scale import Linear, Log
 
@@ -24,16 +37,20 @@ class Marks:
     radius: float
 
 
-def ranked(curve: Points, marked: Sequence[Marks], *, axis: str, called: str, title: str, description: str) -> Drawing:
-    """Ranks on a scale of powers of ten, so that the first ones have room."""
-    top, foot = TOP + HEIGHT, TOP + HEIGHT + _PLOT
+def ranked(
+    curve: Points, marked: Sequence[Marks], *, axes: tuple[str, str], called: str, title: str, description: str
+) -> Drawing:
+    """Ranks on a scale of powers of ten, so that the first ones have room; `axes` are the titles of x and y."""
+    top = TOP + HEIGHT + TITLE_ROW
+    foot = top + _PLOT
     x = Log.over((float(rank) for rank, _ in curve), LEFT + 6, WIDTH - RIGHT)
     y = Linear.over([0.0, *(value for _, value in curve)], foot, top)
     drawn = [path([(x(rank), y(value)) for rank, value in curve], "survivors")]
     drawn += [dot for each in marked for dot in _dots(each, x, y)]
     named = [("circle", each.kind, each.name) for each in marked]
     key = legend([("line", "survivors", "survivors"), *named])
-    return Drawing(called, title, description, foot + BOTTOM, (*y_axis(y), *x_axis(x, foot, axis), *drawn, *key))
+    frame = (*y_axis(y), y_title(axes[1], top), *x_axis(x, foot, axes[0]))
+    return Drawing(called, title, description, foot + BOTTOM, (*frame, *drawn, *key))
 
 
 def _dots(marks: Marks, x: Log, y: Linear) -> Iterable[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from backbone_dask.report.material import Material
 
@@ -21,11 +23,18 @@ def funnel(material: Material) -> tuple[Stage, ...]:
     result = material.result
     first = result["levels"][0]
     survivors = first["candidates"] if material.screening is None else int(material.screening.candidates.size)
-    examined = round(first["coverage"] * first["candidates"])
     return (
         Stage("features", result["store"]["n_features"], "columns of the table"),
         Stage("screened", survivors, "survivors of the screen, which looks at each column by itself"),
-        Stage("sampled", examined, "survivors that some subproblem examined together with others"),
+        _examined(result["levels"]),
         Stage("backbone", len(result["backbone"]), "found relevant, and given to the exact solve"),
         Stage("support", len(result["support"]["ids"]), "in the model"),
     )
+
+
+def _examined(levels: Sequence[dict[str, Any]]) -> Stage:
+    """A level that extends the backbone of a tree looks at every survivor again."""
+    counts = [round(level["coverage"] * level["candidates"]) for level in levels]
+    if max(counts) == counts[0]:
+        return Stage("sampled", counts[0], "survivors that some subproblem examined together with others")
+    return Stage("examined", max(counts), f"{counts[0]:,} by subproblems, the others for what a first tree lacks")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from backbone_dask.report.numbers import duration, percent
+from backbone_dask.report.numbers import duration, number, percent
 
 _FAR = 3
 
@@ -65,3 +65,38 @@ def ended_words(result: dict[str, Any]) -> str:
         "round_limit": "It stopped when its search was over, not because a proof was complete.",
     }
     return words[result["termination"]]
+
+
+def reach_words(result: dict[str, Any]) -> tuple[str, ...]:
+    """Of which models the bound speaks, and of which it does not."""
+    last = "A small gap is about these samples; how well the model does on others, only others can tell."
+    return (gap_words(result), _beyond(result), last)
+
+
+def gap_words(result: dict[str, Any]) -> str:
+    """What the gap compares the model with, or why it is wide."""
+    columns = f"the {len(result['backbone']):,} columns of the backbone"
+    if "tree" not in result:
+        limits = f", at most {result['n_nonzero']:,} features, and gamma {number(result['gamma'], 3)}"
+        return f"The gap compares this model with the best that is possible with {columns}{limits}."
+    if result["settings"]["exact"] != "local-search":
+        limits = (
+            f", for trees whose thresholds are among {result['settings']['n_thresholds']} quantiles of each feature"
+        )
+        return f"The gap compares this tree with the best that is possible with {columns}{limits}."
+    if result["termination"] == "proven":
+        return f"A local search found a tree that reaches the bound: with {columns} and these limits none is better."
+    return (
+        "A local search looks for good trees and proves little: its bound is what is known without a search, and a "
+        f"wide gap does not mean that the tree is bad. Both are about {columns}."
+    )
+
+
+def _beyond(result: dict[str, Any]) -> str:
+    others = result["store"]["n_features"] - len(result["backbone"])
+    if not others:
+        return "These are all columns there are."
+    return (
+        f"It says nothing of the other {others:,} columns: a better model may use one that the screen or the "
+        "subproblems dropped, which is what a higher coverage, more survivors and more subproblems guard against."
+    )

@@ -69,6 +69,29 @@ def measure(result: dict[str, Any]) -> str:
     return "mean squared error" if result["task"] == "regression" else "logistic loss"
 
 
+def chosen_words(result: dict[str, Any]) -> str:
+    """What was chosen, and by which rule."""
+    if "tree" not in result:
+        return f"Chosen: {result['n_nonzero']} features, gamma {number(result['gamma'], 3)}, which has the least error."
+    chosen = result["chosen"]
+    return (
+        f"Chosen: depth {chosen['depth']}, leaves of at least {chosen['min_bucket']:g}, complexity "
+        f"{number(chosen['complexity'], 3)}: the simplest whose error is within one standard error of the least."
+    )
+
+
+def cut_words(result: dict[str, Any]) -> list[str]:
+    """A warning where a time limit had a say in the choice."""
+    points = result["validation"]
+    cut = sum(point["termination"] == "time_limit" for point in points)
+    if not cut:
+        return []
+    return [
+        f"A time limit cut {cut} of {len(points)} fits: another machine, or another run, may choose otherwise; a "
+        "longer time limit or fewer points make the choice repeatable."
+    ]
+
+
 def curve_name(curves: Curves, series: Series) -> str:
     """As it stands at the end of a curve."""
     short = {"features (k)": "k", "gamma": "gamma", "depth": "depth", "complexity": "cost"}[curves.by]

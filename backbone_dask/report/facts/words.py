@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from backbone_dask.report.facts.terms import Term
+from backbone_dask.report.facts.terms import Term, with_short_names
 from backbone_dask.report.html import short
 from backbone_dask.report.numbers import number
 
@@ -30,7 +30,7 @@ def odds_words(target: str, label: str, terms: Sequence[Term]) -> str:
 
 
 def _sentence(subject: str, terms: Sequence[Term], say: Callable[[Term], str]) -> str:
-    told = [say(term) for term in terms[:_TOLD]]
+    told = [say(term) for term in with_short_names(terms, _LETTERS)[:_TOLD]]
     rest = len(terms) - len(told)
     held = ", while the others stay as they are" if len(terms) > 1 else ""
     more = f" {_count(rest)} in the table." if rest else ""
@@ -47,13 +47,13 @@ def _count(rest: int) -> str:
 
 def _moves(term: Term) -> str:
     way = "rises" if term.coefficient >= 0 else "falls"
-    return f"{way} by {number(abs(term.coefficient), 3)} for every unit of {short(term.name, _LETTERS)}"
+    return f"{way} by {number(abs(term.coefficient), 3)} for every unit of {term.name}"
 
 
 def _odds(term: Term) -> str:
     """A factor a unit, or a standard deviation where units are too large or too small to picture."""
     least, most = _MODEST
-    name = short(term.name, _LETTERS)
+    name = term.name
     if least <= abs(term.coefficient) <= most or (term.effect is None and abs(term.coefficient) < 300):
         return f"{_factor(term.coefficient)} for every unit of {name}"
     if term.effect is not None and abs(term.effect) < 300:

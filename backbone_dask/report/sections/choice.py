@@ -6,8 +6,8 @@ from typing import Any
 
 from backbone_dask.report.charts.lines import Curve, curves
 from backbone_dask.report.charts.steps import Plot, Steps, step_lines
-from backbone_dask.report.facts.proof import Moment, ended_words, trace, trace_words, worth_drawing
-from backbone_dask.report.facts.validation import Curves, curve_name, validation_curves
+from backbone_dask.report.facts.proof import Moment, ended_words, reach_words, trace, trace_words, worth_drawing
+from backbone_dask.report.facts.validation import Curves, chosen_words, curve_name, cut_words, validation_curves
 from backbone_dask.report.html import element, fact, paragraph, section, text
 from backbone_dask.report.material import Material
 from backbone_dask.report.numbers import duration, number, percent
@@ -30,37 +30,18 @@ def validation_section(material: Material) -> str:
         ],
         tuple(number(value, 2) for value in facts.values),
         facts.chosen[1],
-        axis=facts.over,
+        axes=(facts.over, facts.measure),
         called="validation",
         title=f"{facts.measure.capitalize()} over {facts.over}, for {len(facts.series)} values of {facts.by}",
         description=f"{said} {_error_words(facts)}",
     )
-    caption = f"{facts.measure.capitalize()}, less is better. {said}{_cut(material.result)}"
+    caption = " ".join([f"{facts.measure.capitalize()}, less is better.", said, *cut_words(material.result)])
     head, rows = _tried(material.result)
     return section("validation", "How it was chosen", figure(drawing, caption, head, rows))
 
 
-def chosen_words(result: dict[str, Any]) -> str:
-    """What was chosen, and by which rule."""
-    if "tree" not in result:
-        return f"Chosen: {result['n_nonzero']} features, gamma {number(result['gamma'], 3)}, which has the least error."
-    chosen = result["chosen"]
-    return (
-        f"Chosen: depth {chosen['depth']}, leaves of at least {chosen['min_bucket']:g}, complexity "
-        f"{number(chosen['complexity'], 3)}: the simplest whose error is within one standard error of the least."
-    )
-
-
 def _error_words(facts: Curves) -> str:
     return "" if facts.chosen_error is None else f"Its error is {number(facts.chosen_error)}."
-
-
-def _cut(result: dict[str, Any]) -> str:
-    points = result["validation"]
-    cut = sum(point["termination"] == "time_limit" for point in points)
-    if not cut:
-        return ""
-    return f" A time limit cut {cut} of {len(points)} fits: another machine may choose otherwise."
 
 
 def _tried(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -82,7 +63,7 @@ def proof_section(material: Material) -> str:
     """Objective, bound and gap, and how to read them honestly."""
     result = material.result
     numbers = element("dl", *(_known(result, each) for each in ("objective", "bound", "gap")), class_="facts")
-    read = [paragraph(each) for each in (ended_words(result), *_reach(material))]
+    read = [paragraph(each) for each in (ended_words(result), *reach_words(result))]
     return section("proof", "What is proven, and what is not", numbers, *read)
 
 
@@ -90,31 +71,6 @@ def _known(result: dict[str, Any], each: str) -> str:
     words = percent(result["gap"]) if each == "gap" else number(result[each], 6)
     called = {"bound": "lower bound"}.get(each, each)
     return element("div", element("dt", text(called)), element("dd", fact(result[each], words, each)))
-
-
-def _reach(material: Material) -> tuple[str, ...]:
-    """Of which models the bound speaks."""
-    result = material.result
-    within, everything = len(result["backbone"]), result["store"]["n_features"]
-    rest = (
-        f"It says nothing of the other {everything - within:,} columns: a better model may use one that the screen or "
-        "the subproblems dropped, which is what a higher coverage, more survivors and more subproblems guard against."
-    )
-    last = "A small gap is about these samples; how well the model does on others, only others can tell."
-    if material.is_tree and result["settings"]["exact"] == "local-search":
-        return (
-            "A local search looks for good trees and proves little: its bound is what is known without a search, and a "
-            "wide gap does not mean that the tree is bad.",
-            last,
-        )
-    among = f"The gap compares this model with the best that is possible with the {within:,} columns of the backbone"
-    if material.is_tree:
-        limit = (
-            f", for trees whose thresholds are among {result['settings']['n_thresholds']} quantiles of each feature."
-        )
-    else:
-        limit = f", at most {result['n_nonzero']:,} features, and gamma {number(result['gamma'], 3)}."
-    return (among + limit, rest if everything > within else "These are all columns there are.", last)
 
 
 def trace_section(material: Material) -> str:

@@ -10,11 +10,13 @@ from backbone_dask.report.html import details, element, table, text
 MOST_ROWS = 200
 
 
-def figure(drawing: Drawing, caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The table below is folded away, and thinned out where it is very long."""
+def figure(
+    drawing: Drawing, caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], kind: str | None = None
+) -> str:
+    """The table below, details of that kind, is folded away, and thinned out where it is very long."""
     kept, left_out = thinned(rows)
     note = element("p", text(f"{left_out:,} rows between these are left out."), class_="note") if left_out else ""
-    numbers = details("Numbers", table(head, kept, drawing.called), note)
+    numbers = details("Numbers", table(head, kept, drawing.called), note, kind=kind)
     return element("figure", drawing.svg(), element("figcaption", text(caption)) if caption else "", numbers)
 
 

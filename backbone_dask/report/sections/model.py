@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from backbone_dask.problems.tree_model import TreeModel
 from backbone_dask.report.charts.bars import Bar, linear_bars
 from backbone_dask.report.charts.dots import Dot, effect_dots
+from backbone_dask.report.charts.frame import NAME_LETTERS
+from backbone_dask.report.facts.ridge import WITHOUT, ridge_words
 from backbone_dask.report.facts.rules import Rule, rules
-from backbone_dask.report.facts.terms import Term, free_terms, terms
+from backbone_dask.report.facts.terms import Term, free_terms, terms, with_short_names
 from backbone_dask.report.facts.words import odds_words, regression_words
-from backbone_dask.report.html import details, element, fact, name, paragraph, section, short, table, text
+from backbone_dask.report.html import (
+    details,
+    distinct,
+    element,
+    fact,
+    paragraph,
+    section,
+    short,
+    table,
+    text,
+    whole_name,
+)
 from backbone_dask.report.material import Material
 from backbone_dask.report.numbers import number, percent
 from backbone_dask.report.sections.figure import figure
-from backbone_dask.report.tree_svg import tree_svg
+from backbone_dask.report.tree_svg import tree_picture
 
 _DRAWN, _RULES, _LETTERS = 25, 6, 24
 
@@ -33,17 +47,28 @@ def _linear(material: Material, found: tuple[Term, ...]) -> str:
         said, unit = odds_words(target, material.labels[1], found), "log odds per unit"
     else:
         said, unit = regression_words(target, found), "per unit"
-    rows = [
-        [name(term.name), fact(term.coefficient, number(term.coefficient), "coefficient"), _effect(term)]
-        for term in found
+    shown = [_cells(term) for term in found]
+    free = [
+        [whole_name(called), fact(value, number(value), "free"), "", ""]
+        for called, value in free_terms(material.result)
     ]
-    free = [[name(called), fact(value, number(value), "free"), ""] for called, value in free_terms(material.result)]
-    listed = table(["feature", f"coefficient ({unit})", "per standard deviation"], [*rows, *free], "model")
-    return section("model", "The model", paragraph(said, "lead"), listed)
+    head = ["feature", f"coefficient ({unit})", "per standard deviation", WITHOUT]
+    listed = table(*without_empty(head, [*shown, *free]), "model")
+    ridge = paragraph(ridge_words(material.result), "note")
+    wide = any(len(term.name) > _LETTERS for term in found)
+    return section("model", "The model", paragraph(said, "lead"), ridge, listed, wide=wide)
 
 
-def _effect(term: Term) -> str:
-    return "" if term.effect is None else fact(term.effect, number(term.effect), "effect")
+def _cells(term: Term) -> list[str]:
+    known = [(term.coefficient, "coefficient"), (term.effect, "effect"), (term.unpenalised, "unpenalised")]
+    numbers = ["" if value is None else fact(value, number(value), called) for value, called in known]
+    return [whole_name(term.name), *numbers]
+
+
+def without_empty(head: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Only the columns that have something to say."""
+    kept = [at for at in range(len(head)) if any(row[at] for row in rows)]
+    return [head[at] for at in kept], [[row[at] for at in kept] for row in rows]
 
 
 def _effects(material: Material, found: tuple[Term, ...]) -> str:
@@ -51,18 +76,28 @@ def _effects(material: Material, found: tuple[Term, ...]) -> str:
     if not shown:
         return ""
     unit = "log odds" if material.labels else short(material.target, _LETTERS // 2)
-    strongest = ", ".join(f"{short(term.name, _LETTERS)} {number(term.effect or 0.0, 3)}" for term in shown[:5])
+    cut = with_short_names(shown, NAME_LETTERS)
+    strongest = ", ".join(
+        f"{term.name} {number(term.effect or 0.0, 3)}" for term in with_short_names(shown, _LETTERS)[:5]
+    )
     drawing = effect_dots(
-        [Dot(term.name, term.effect or 0.0) for term in shown],
+        [Dot(term.name, term.effect or 0.0) for term in cut],
         f"{unit} per standard deviation",
         "effects",
         f"Effect of one standard deviation of {len(shown)} of {len(found)} features",
         f"The strongest: {strongest}.",
     )
     of_all = f"The {len(shown)} strongest of {len(found)} features. " if len(found) > len(shown) else ""
-    caption = f"{of_all}A standard deviation makes features with different units comparable."
-    rows = [[name(term.name), fact(term.effect or 0.0, number(term.effect or 0.0), "drawn")] for term in shown]
+    numbered = _numbered([term.name for term in shown], [term.name for term in cut])
+    caption = f"{of_all}A standard deviation makes features with different units comparable.{numbered}"
+    rows = [[whole_name(term.name), fact(term.effect or 0.0, number(term.effect or 0.0), "drawn")] for term in shown]
     return section("effects", "What matters most", figure(drawing, caption, ["feature", "effect"], rows))
+
+
+def _numbered(names: Sequence[str], shown: Sequence[str]) -> str:
+    """What the numbers behind names mean, where there are some."""
+    plain = [short(each, NAME_LETTERS) for each in names]
+    return "" if plain == list(shown) else " Names that look alike when cut carry the number of their column."
 
 
 def _tree(material: Material, model: TreeModel) -> list[str]:
@@ -79,7 +114,7 @@ def _tree(material: Material, model: TreeModel) -> list[str]:
 
 
 def _rule(rule: Rule, target: str) -> str:
-    asked = " and ".join(rule.conditions).replace(" <= ", " ≤ ")
+    asked = " and ".join(map(str, rule.conditions))
     said = f"{short(target, _LETTERS)} = {short(rule.label, _LETTERS)}"
     weight = fact(rule.weight, number(rule.weight), "rule-weight")
     share = fact(rule.share, percent(rule.share), "rule-share")
@@ -88,34 +123,37 @@ def _rule(rule: Rule, target: str) -> str:
 
 
 def _importances(material: Material, model: TreeModel) -> str:
-    shares = sorted(zip(material.result["importances"], model.names, strict=True), key=lambda each: -each[0])
+    short_names = distinct(model.names, model.ids.tolist(), NAME_LETTERS)
+    called = zip(model.names, short_names, strict=True)
+    shares = sorted(zip(material.result["importances"], called, strict=True), key=lambda each: -each[0])
     if not shares:
         return ""
-    bars = [Bar(called, share, percent(share)) for share, called in shares[:_DRAWN]]
-    said = ", ".join(f"{short(bar.name, _LETTERS)} {bar.said}" for bar in bars[:5])
+    bars = [Bar(cut, share, percent(share)) for share, (_, cut) in shares[:_DRAWN]]
+    said = ", ".join(f"{bar.name} {bar.said}" for bar in bars[:5])
     drawing = linear_bars(bars, "importances", f"Part of {len(bars)} features in the tree", f"The largest: {said}.")
-    rows = [[name(called), fact(share, percent(share), "importance")] for share, called in shares]
-    caption = "The share of each feature in the fall of the Gini impurity."
-    return section("importances", "What matters most", figure(drawing, caption, ["feature", "part"], rows))
+    rows = [[whole_name(whole), fact(share, percent(share), "importance")] for share, (whole, _) in shares]
+    cut = short_names != model.names
+    caption = f"The share of each feature in the fall of the Gini impurity.{_numbered(model.names, short_names)}"
+    # Paper has no other place for the names that are cut everywhere else.
+    drawn = figure(drawing, caption, ["feature", "part"], rows, kind="on-paper" if cut else None)
+    return section("importances", "What matters most", drawn)
 
 
 def _drawn(material: Material, model: TreeModel) -> str:
-    svg = tree_svg(replace(model, names=fitting_names(model)), [short(label, _LETTERS) for label in material.labels])
+    labels = [short(label, _LETTERS) for label in material.labels]
+    picture = tree_picture(replace(model, names=fitting_names(model)), labels)
     # It shrinks a little to fit, and scrolls where that would be too little to read.
-    natural = svg.split('width="', 1)[1].split('"', 1)[0]
-    fits = f"--natural: {natural}px"
-    whole = element("div", svg, class_="scroll tree", tabindex=0, role="region", aria_label="The tree", style=fits)
+    fits = f"--natural: {picture.width:.0f}px"
+    whole = element(
+        "div", picture.svg, class_="scroll tree", tabindex=0, role="region", aria_label="The tree", style=fits
+    )
     as_text = details("The tree as text", element("pre", text_lines(material.result["text"])))
     return section("tree", "The tree", whole, as_text, wide=True)
 
 
 def fitting_names(model: TreeModel) -> tuple[str, ...]:
     """Names that do not make boxes as wide as the page, and still tell features apart; the table has them whole."""
-    cut = [short(each, _LETTERS) for each in model.names]
-    return tuple(
-        each if cut.count(each) == 1 else f"{short(each, _LETTERS // 2)} (column {at})"
-        for each, at in zip(cut, model.ids.tolist(), strict=True)
-    )
+    return distinct(model.names, model.ids.tolist(), _LETTERS)
 
 
 def text_lines(whole: str) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from backbone_dask.report.facts.losses import Recovery, recovery_facts
+from backbone_dask.report.facts.quality import QUALITY
 from backbone_dask.report.html import element, fact, name, paragraph, section, text
 from backbone_dask.report.material import Material
 from backbone_dask.report.numbers import duration, number, percent
-
-_QUALITY = {"r2": "R²", "auc": "AUC", "accuracy": "accuracy"}
 
 
 def header(material: Material) -> str:
@@ -46,7 +45,7 @@ def _constant(store: dict[str, Any]) -> str:
 def _asked_first(result: dict[str, Any], found: int) -> list[str]:
     store = result["store"]
     quality = [
-        (_QUALITY.get(called, called), value, f"{value:.3f}", called) for called, value in result["training"].items()
+        (QUALITY.get(called, called), value, f"{value:.3f}", called) for called, value in result["training"].items()
     ]
     shown = [
         ("samples (n)", store["n_samples"], number(store["n_samples"]), "n-samples"),

@@ -42,13 +42,14 @@ def utilities_section(material: Material) -> str:
     drawing = ranked(
         facts.curve,
         _marks(facts),
-        axis="rank in the screen",
+        axes=("rank in the screen", "utility"),
         called="utilities",
         title=f"Utility of {facts.n_survivors:,} survivors by rank",
         description=f"They fall from {number(facts.curve[0][1])} to {number(facts.curve[-1][1])}; {worst}. {counted}.",
     )
     caption = (
-        f"Of {facts.n_survivors:,} survivors {worst}. A low rank that was chosen is what one screen alone would miss."
+        f"Of {facts.n_survivors:,} survivors {worst}. Rank 1 is the best: what was chosen from far behind it, a screen "
+        "that keeps only the first few would have lost."
     )
     return section(
         "utilities", "What the screen saw", figure(drawing, caption, ["rank", "utility", "what"], _rows(facts))
