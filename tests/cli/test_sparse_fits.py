@@ -92,7 +92,7 @@ def test_the_size_is_chosen_and_a_killed_choice_goes_on(shell, table):
     asked = ("fit", "s.zarr", "--target", "y", "--covariate", "age", "-k", "1,3,12", "--gamma", "grid", "--workers", 0)
     result = shell.json(*asked, "--validation", 3, "--out", "run")
     assert result["n_nonzero"] == 3
-    assert len(result["validation"]) == 15
+    assert len(result["validation"]) == 21
     assert len(result["validation"][0]["errors"]) == 3
     assert "Chosen: 3 features" in (shell.folder / "run" / "report.md").read_text()
     assert result["advice"] == asdict(recommend(N, P, 3))

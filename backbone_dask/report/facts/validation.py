@@ -87,7 +87,7 @@ def cut_words(result: dict[str, Any]) -> list[str]:
     if not cut:
         return []
     return [
-        f"A time limit cut {cut} of {len(points)} fits: another machine, or another run, may choose otherwise; a "
+        f"A time limit cut {cut} of {len(points)} points: another machine, or another run, may choose otherwise; a "
         "longer time limit or fewer points make the choice repeatable."
     ]
 
