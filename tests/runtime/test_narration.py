@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from dask_processes import wait_until
 
 from backbone_dask import BackboneRegressor, BackboneTreeClassifier, screen
 from backbone_dask.runtime.checkpoint import open_run
@@ -122,20 +123,20 @@ def points(count: int) -> list[TracePoint]:
 
 def test_the_first_message_goes_at_once_and_the_newest_after_a_pause():
     told, three = [], points(3)
-    with paced(told.append, pause=0.05) as tell:
+    with paced(told.append, pause=1.0) as tell:
         for point in three:
             tell(point)
         assert told == three[:1]
-        time.sleep(0.3)
+        wait_until(lambda: len(told) > 1)
         assert told == [three[0], three[2]]
 
 
 def test_after_the_end_nothing_is_told():
     told, three = [], points(3)
-    with paced(told.append, pause=0.05) as tell:
+    with paced(told.append, pause=1.0) as tell:
         for point in three:
             tell(point)
-    time.sleep(0.2)
+    time.sleep(1.2)
     assert told == three[:1]
 
 
@@ -157,8 +158,8 @@ def test_a_watcher_that_fails_harms_nobody(caplog):
     with caplog.at_level(logging.DEBUG, "backbone_dask"), paced(fail, pause=0.01) as tell:
         for point in points(2):
             tell(point)
-        time.sleep(0.1)
-    assert threading.active_count() == before
+        wait_until(lambda: len(caplog.messages) > 1)
+    wait_until(lambda: threading.active_count() == before)
     assert caplog.messages == ["a message about the solve is lost"] * 2
 
 
