@@ -41,16 +41,16 @@ def admit(values: NDArray[Any], policy: MissingPolicy, called: Label) -> tuple[C
 def require_values(table: Any, policy: MissingPolicy, called: Label) -> None:
     """Refuse infinity anywhere in a table (samples, features) in memory, and NaN unless the policy has a way with it.
 
-    The table is dense, or sparse by columns.
+    The table is dense or sparse.
     """
-    values = table.data if sparse.issparse(table) else table
+    is_sparse = sparse.issparse(table)
+    values = table.data if is_sparse else table
     if values.dtype.kind != "f" or _has_finite_sum(values):
         return
     wrong = np.isinf(values) if policy == "mean" else ~np.isfinite(values)
     if wrong.any():
-        at = int(np.argmax(wrong.any(axis=0) if wrong.ndim == 2 else wrong))
-        j = int(np.searchsorted(table.indptr, at, "right")) - 1 if sparse.issparse(table) else at
-        column = table[:, [j]].toarray() if sparse.issparse(table) else table[:, [j]]
+        j = int(table.tocoo().col[wrong].min() if is_sparse else np.argmax(wrong.any(axis=0)))
+        column = table[:, [j]].toarray() if is_sparse else table[:, [j]]
         _count_missing(column.T, policy, lambda _: called(j))
 
 

@@ -242,7 +242,9 @@ def test_what_is_no_number_is_refused_by_its_column(data, kind, called, value):
     if np.isnan(value):
         words = r"contains NaN in 2 of 90 samples; declare missing='mean' \(--missing mean\)"
     uses = [BackboneRegressor(2).fit, BackboneSelector().fit]
-    for use in uses if kind == "dask frame" else [*uses, lambda X, y: model.predict(X)]:
+    selector = BackboneSelector(clone(model)).fit(make(data[0]), y)
+    later = [] if kind == "dask frame" else [lambda X, y: model.predict(X), lambda X, y: selector.transform(X)]
+    for use in [*uses, *later]:
         with pytest.raises(InvalidDataError, match=f"{called} {words}"):
             use(make(X), y)
 
