@@ -68,3 +68,15 @@ def test_text_without_a_header(shell):
     said = shell.ok("ingest", "iris.data", "iris.zarr", "--target", "x2", "--no-header")
     assert "2 features x 2 samples" in said
     assert "targets: x2 (0 = setosa, 1 = virginica)" in said
+
+
+def test_a_long_list_of_classes_is_cut(shell):
+    frame = pd.DataFrame({"x": np.arange(24.0), "kind": [f"k{at % 12:02d}" for at in range(24)]})
+    frame.to_csv(shell.folder / "a.csv", index=False)
+    said = shell.ok("ingest", "a.csv", "a.zarr", "--target", "kind")
+    assert "targets: kind (0 = k00, " in said
+    assert "9 = k09, ... 12 in all)" in said
+
+
+def test_help_says_how_ids_of_different_names_are_joined(shell):
+    assert "TABLE=FILE where they call it differently" in " ".join(shell.ok("ingest", "--help").split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, chain
 from typing import Any
 
@@ -61,6 +62,10 @@ class _Several(Table):
         self.id_column = tables[0].id_column
         self.excluded = None if None in known else frozenset(chain.from_iterable(each or () for each in known))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the fields, which are kept because they are read from all files: workers need none."""
+        return {name: value for name, value in self.__dict__.items() if name != "fields"}
+
     def _cast(self, table: Table, block: FeatureBlock) -> NDArray[Any]:
         """Values of one of the tables in the dtype of all. What is missing stays so: it is judged later."""
         coded = table.missing == "mean"
@@ -92,7 +97,7 @@ class Below(_Several):
         ids = [table.sample_ids for table in self.tables]
         return None if ids[0] is None else list(chain.from_iterable(each or () for each in ids))
 
-    @property
+    @cached_property
     def fields(self) -> Mapping[str, NDArray[Any]]:
         parts = [table.fields for table in self.tables]
         everywhere = [name for name in parts[0] if all(name in part for part in parts)]
@@ -128,7 +133,7 @@ class Beside(_Several):
     def sample_ids(self) -> Sequence[str] | None:
         return next((table.sample_ids for table in self.tables if table.sample_ids is not None), None)
 
-    @property
+    @cached_property
     def fields(self) -> Mapping[str, NDArray[Any]]:
         return {name: values for table in reversed(self.tables) for name, values in table.fields.items()}
 
@@ -194,9 +199,10 @@ def _require_same_kind(tables: Sequence[Table], name: str) -> None:
 
 
 def _kind(table: Table, name: str) -> str:
-    if name not in table.fields:
+    values = table.fields.get(name)
+    if values is None:
         return "not there"
-    return "numbers" if table.fields[name].dtype.kind in "biuf" else "text"
+    return "numbers" if values.dtype.kind in "biuf" else "text"
 
 
 def _comparable(values: NDArray[Any]) -> list[str]:
@@ -213,15 +219,19 @@ def _one(number: float) -> str:
 
 def _require_same_values(tables: Sequence[Table], name: str) -> None:
     """Refuse a column that files beside one another have with different values."""
-    holders = [table for table in tables if name in table.fields]
-    for other in holders[1:]:
-        one, two = (_comparable(table.fields[name]) for table in (holders[0], other))
-        if one != two:
+    columns = ((table.location, table.fields.get(name)) for table in tables)
+    first, one = "", None
+    for location, values in columns:
+        if values is None:
+            continue
+        two = _comparable(values)
+        if one is not None and one != two:
             at = next(i for i, (a, b) in enumerate(zip(one, two, strict=True)) if a != b)
             raise InvalidDataError(
-                f"column {name!r} is {one[at] or 'missing'} in row {at + 1} of {holders[0].location} and "
-                f"{two[at] or 'missing'} in {other.location}; keep it in one of the files"
+                f"column {name!r} is {one[at] or 'missing'} in row {at + 1} of {first} and {two[at] or 'missing'} in "
+                f"{location}; keep it in one of the files"
             )
+        first, one = location, two
 
 
 def _require_ids_everywhere(tables: Sequence[Table]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from ingest_cases import ids, matrix, nothing_written, numbers, parquet
@@ -9,6 +11,9 @@ from ingest_cases import ids, matrix, nothing_written, numbers, parquet
 from backbone_dask import ingest
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.store import open_store, schema
+from backbone_dask.store.ingest.combining import combined
+from backbone_dask.store.ingest.parquet import ParquetTable
+from backbone_dask.store.ingest.table import Wanted
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +79,12 @@ def test_the_same_sample_in_two_files_is_refused(tmp_path):
         parquet(tmp_path / f"{name}.parquet", numbers(2), id=ids(2))
     with pytest.raises(InvalidDataError, match=r"samples 1 and 3 of .* have the same id 's0'"):
         ingest(tmp_path, tmp_path / "out.zarr", sample_id="id")
+
+
+def test_fields_of_many_files_are_kept_here_and_do_not_travel(tmp_path):
+    paths = [parquet(tmp_path / f"{name}.parquet", numbers(3), y=[name * 9000] * 3) for name in "ab"]
+    table = combined([ParquetTable(str(path), Wanted(fields=("y",))) for path in paths], Wanted(fields=("y",)))
+    before = len(pickle.dumps(table))
+    assert table.fields is table.fields
+    assert len(pickle.dumps(table)) == before
+    assert pickle.loads(pickle.dumps(table)).fields["y"][5] == "b" * 9000
