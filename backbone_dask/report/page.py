@@ -27,16 +27,15 @@ def write_report(run: str | os.PathLike[str], out: str | os.PathLike[str] | None
 
     Examples
     --------
-    >>> import subprocess, sys
+    >>> import subprocess, sys, tempfile
     >>> from backbone_dask import write_report
-    >>> def command(line):
+    >>> def command(line, folder):
     ...     run = [sys.executable, "-m", "backbone_dask.cli", *line.split()]
-    ...     return subprocess.run(run, check=True, capture_output=True).returncode
-    >>> command("simulate linear small.zarr --n 50 --p 200 --k 2 --snr 20")
-    0
-    >>> command("fit small.zarr -k 2 --out run --workers 0")
-    0
-    >>> write_report("run", "page.html").read_text()[:15]
+    ...     subprocess.run(run, check=True, capture_output=True, cwd=folder)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     command("simulate linear small.zarr --n 50 --p 200 --k 2 --snr 20", folder)
+    ...     command("fit small.zarr -k 2 --out run --workers 0", folder)
+    ...     write_report(folder + "/run").read_text()[:15]
     '<!doctype html>'
     """
     folder = Path(run)
