@@ -161,6 +161,8 @@ class FeatureStore(ABC):
         known = ", ".join(sorted(self.targets)) or "none"
         if name is None and len(self.targets) == 1:
             name = next(iter(self.targets))
+        if not self.targets:
+            raise InvalidDataError(f"{self.location} has no target; give y, or write the store again with one")
         if name is None:
             raise InvalidDataError(f"{self.location} has {len(self.targets)} targets; name one of: {known}")
         if name not in self.targets:

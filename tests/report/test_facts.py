@@ -148,6 +148,11 @@ def test_growth_by_hand():
     )
 
 
+def test_a_level_without_subproblems_of_its_own_is_a_step():
+    first, everything = level(0, [[1, 2]], [1, 2]), level(1, [], [1, 2, 3, 4])
+    assert [stop.found for stop in growth([first, everything])] == [2, 4]
+
+
 def test_what_was_examined_is_on_file_for_every_subproblem(linear):
     counted = linear.levels[0]["examined"]
     assert len(counted) == len(linear.levels[0]["answers"])

@@ -165,7 +165,7 @@ def test_several_targets(tmp_path):
 def test_the_only_target_needs_no_name_and_none_is_an_error(tmp_path):
     X = table("float32")
     np.testing.assert_array_equal(written(tmp_path / "a", X, targets={"y": np.ones(11)}).target(), np.ones(11))
-    with pytest.raises(InvalidDataError, match="0 targets; name one of: none"):
+    with pytest.raises(InvalidDataError, match="has no target; give y, or write the store again with one"):
         written(tmp_path / "b", X).target()
 
 

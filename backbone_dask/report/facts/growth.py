@@ -28,7 +28,7 @@ def growth(levels: Sequence[dict[str, Any]]) -> tuple[Stop, ...]:
 
 def _stops(level: dict[str, Any]) -> Iterator[tuple[int, int, float | None]]:
     sizes = _sizes(level)
-    if sizes and sizes[-1] != len(level["backbone"]):
+    if not sizes or sizes[-1] != len(level["backbone"]):
         yield level["level"], len(level["backbone"]), level["coverage"]
         return
     examined = level.get("examined") or []

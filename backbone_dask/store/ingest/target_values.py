@@ -34,7 +34,7 @@ def numbers_or_text(cells: Cells) -> NDArray[Any]:
 
     A column without any value is refused, and so is one of which at least half are numbers, but not all.
     """
-    if cells.values.dtype.kind in "biuf":
+    if cells.values.dtype.kind in "iuf":
         found: NDArray[Any] = cells.values.astype(np.float64)
         _require_some(cells, ~np.isnan(found))
         return found
@@ -60,11 +60,9 @@ def require_classes(labels: Sequence[str], n_samples: int, name: str, source: st
 
 
 def _text(value: Any) -> str:
-    """None, and what does not equal itself, is no value; yes and no are 1 and 0, as they are without gaps."""
+    """None, and what does not equal itself, is no value; yes and no are classes."""
     if value is None or value != value:
         return ""
-    if isinstance(value, bool):
-        return str(int(value))
     return (value.decode() if isinstance(value, bytes) else str(value)).strip()
 
 

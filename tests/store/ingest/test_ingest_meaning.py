@@ -36,7 +36,12 @@ def test_nothing_is_missing_among_classes(nothing):
 
 def test_text_that_looks_like_a_number_is_a_class():
     assert meant("1_1", "1_2", "1_1").tolist() == ["1_1", "1_2", "1_1"]
-    assert meant(True, None, False).tolist()[::2] == [1, 0]
+
+
+def test_truth_values_are_classes_as_in_a_frame():
+    assert meant(True, None, False).tolist() == ["True", "", "False"]
+    whole = Cells("y", "t.parquet", np.array([True, False]), str)
+    assert numbers_or_text(whole).tolist() == ["True", "False"]
 
 
 def test_one_typo_does_not_make_classes_of_numbers(tmp_path):
