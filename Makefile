@@ -34,7 +34,7 @@ run: install
 	$(BIN)/backbone-dask fit $(DEMO).zarr --task regression -k 10 --out $(DEMO) --overwrite
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .
