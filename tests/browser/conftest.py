@@ -37,7 +37,7 @@ def chromium() -> str:
     return shutil.which("chromium") or pytest.fail("chromium was installed and cannot be found")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     path = chromium()
     with sync_playwright() as playwright:
@@ -46,7 +46,7 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """A folder with the runs `linear`, `logistic` and `tree`."""
     return make_runs(tmp_path_factory.mktemp("browser"))
