@@ -66,8 +66,12 @@ class Adjustment:
 
     def target(self, y: Target) -> Target:
         """root * y without its part in the span of root * free: what a squared loss is left to explain."""
+        return self.outside(self.root * y)
+
+    def outside(self, a: Vector) -> Vector:
+        """a (samples,) without its part in the span of root * free."""
         with one_blas_thread():
-            return np.asarray(_without(self.root * y, self.basis))
+            return np.asarray(_without(a, self.basis))
 
     def projected(self, columns: Columns) -> Standardised:
         """root * X_j without its part in the span, at the length sqrt(n); all zero for a column in the span.

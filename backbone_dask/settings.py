@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from backbone_dask.certificate import Certify, as_certify
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.setting_ranges import (
     below,
@@ -60,6 +61,8 @@ class Settings:
     exact : how the reduced problem is solved: branch-and-bound or outer-approximation.
     time_limit : seconds for the exact solve, and in all for those that k and gamma are chosen by.
     gap_tolerance : relative gap at which the exact solve counts as proven.
+    certify : whether all columns are priced for a bound over all of them: True, False, or a dict of what
+        :class:`backbone_dask.certificate.Certify` has.
     seed : of every random draw.
     """
 
@@ -80,6 +83,7 @@ class Settings:
     exact: str = "branch-and-bound"
     time_limit: float = 60.0
     gap_tolerance: float = 1e-4
+    certify: bool | Mapping[str, Any] | Certify | None = None
     seed: int = 0
 
     def resolve(self, *, n_samples: int, n_features: int, total: float | None = None) -> ResolvedSettings:
@@ -105,6 +109,7 @@ class Settings:
             "n_subproblems": self._n_subproblems(min(wanted, n_features), sizes[-1]),
             # A level that stops early has not examined every candidate.
             "patience": None if self.sampling == "covering" else self.patience,
+            "certify": self.certify,
         }
         return ResolvedSettings(**chosen)
 
@@ -207,6 +212,7 @@ class ResolvedSettings:
     exact: str
     time_limit: float
     gap_tolerance: float
+    certify: Certify | None
     seed: int
 
     @property
@@ -241,6 +247,8 @@ def _plain(name: str, value: Any) -> Any:
     """Python numbers and words, whatever kind they were; refuses what the setting cannot be."""
     if name == "sampling" or (value is None and name in _OPTIONAL):
         return value
+    if name == "certify":
+        return as_certify(value)
     if name in CHOICES:
         return _one_of(name, value, CHOICES[name])
     if isinstance(value, str):

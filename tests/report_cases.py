@@ -46,12 +46,14 @@ def fit(store: Path, out: Path, *options: object) -> Path:
 
 
 def make_runs(folder: Path) -> Path:
-    """Puts the runs `linear`, `logistic` and `tree` into the folder."""
+    """Puts the runs `linear`, `certified`, `logistic` and `tree` into the folder."""
     store = folder / "table.zarr"
     write_table(store)
     fit(store, folder / "linear", "--target", "weight", "-k", 3, "--covariate", "age")
     change_result(folder / "linear", trace=TRACE)
     write_report(folder / "linear")
+    losing = ("--n-subproblems", 1, "--subproblem-fraction", 0.02, "--backbone-max", 5, "--gamma", 0.02, "--certify")
+    fit(store, folder / "certified", "--target", "weight", "-k", 3, *losing)
     grid = ("-k", "1,2,4", "--gamma", "0.01,0.1")
     fit(store, folder / "logistic", "--target", "relapse", "--task", "classification", *grid)
     fit(store, folder / "tree", "--target", "stage <b>", "--task", "tree", "--depth", "1,2", "--n-starts", 1)

@@ -19,6 +19,7 @@ VOCABULARY = {
     "values",
     "columns",
     "adjustment",
+    "certificate",
     "protocols",
     "setting_ranges",
     "settings",

@@ -8,12 +8,14 @@ from typing import Any
 
 import click
 
+from backbone_dask.cli.certify_options import certify_from, certify_options
 from backbone_dask.cli.execution import executor_of, workers_of
 from backbone_dask.cli.options import (
     Place,
     as_json,
     cluster_options,
     extras_options,
+    given_json,
     locality,
     missing,
     overwrite,
@@ -51,6 +53,7 @@ from backbone_dask.store.schema import MissingPolicy
 @missing
 @locality
 @settings_options
+@certify_options
 @tree_options
 @extras_options
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Directory of the run.")
@@ -78,6 +81,8 @@ def fit(
         raise click.UsageError("--resume goes on with a run, --overwrite replaces it; use one of them")
     source = open_store(store, missing=missing, locality=read_json(locality) if locality else None)
     target, y = source.target_name(target), source.target(target)
+    certify_from(options)
+    given = given_json(options) | {"missing": missing}
     ready = prepared(task, source, target, options)
     task = task or usual_task(source, target)
     asked = {"task": task, "missing": source.missing, **asdict(ready.settings)}
@@ -85,7 +90,8 @@ def fit(
     _require_memory(ready, place)
     with claim_run(out, identity, resume=resume, overwrite=overwrite) as directory:
         if overwrite or not (out / "result.json").exists():
-            _run(ready, directory, place, {"task": task, "target": target}, quiet=quiet or as_json, overwrite=overwrite)
+            about = {"task": task, "target": target, "given": given}
+            _run(ready, directory, place, about, quiet=quiet or as_json, overwrite=overwrite)
     result = read_json(out / "result.json")
     show(result, summary(result, LETTERS_OF_A_TERMINAL), as_json)
     note(f"report: {out / 'report.html'}", as_json)
@@ -99,7 +105,7 @@ def _require_memory(ready: Prepared, place: Place) -> None:
 
 
 def _run(
-    ready: Prepared, directory: RunDirectory, place: Place, about: dict[str, str], *, quiet: bool, overwrite: bool
+    ready: Prepared, directory: RunDirectory, place: Place, about: dict[str, Any], *, quiet: bool, overwrite: bool
 ) -> None:
     with executor_of(place) as executor, display(quiet, executor) as listen:
         # A cluster that cannot be had must not cost an earlier run.
@@ -109,17 +115,21 @@ def _run(
 
 
 def _keep(
-    found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, about: dict[str, str]
+    found: Fitted | FittedTree, ready: Prepared, directory: RunDirectory, executor: Executor, about: dict[str, Any]
 ) -> None:
     peaks = {"coordinator": peak_bytes(), "workers": executor.peak_bytes()}
-    result = result_json(found, ready.store, **about, peak_bytes=peaks)
-    write_json(directory.path / "model.json", found.model.to_json())
+    result = result_json(found, ready.store, about, peaks)
     if isinstance(found, FittedTree):
         write_text(directory.path / "tree.svg", tree_svg(found.model))
-    write_text(directory.path / "report.md", summary(result))
-    _draw(directory.path, result)
-    # The result comes last: a run that has one is finished.
-    write_json(directory.path / "result.json", result)
+    keep_result(directory.path, found.model.to_json(), result)
+
+
+def keep_result(run: Path, model: dict[str, Any], result: dict[str, Any]) -> None:
+    """Model, reports and result; the result comes last, for a run that has one is finished."""
+    write_json(run / "model.json", model)
+    write_text(run / "report.md", summary(result))
+    _draw(run, result)
+    write_json(run / "result.json", result)
 
 
 def _draw(run: Path, result: dict[str, Any]) -> None:

@@ -34,7 +34,17 @@ class Line(NamedTuple):
 
 BAR_RANK = 5
 """What has a larger rank is worth less than a bar."""
-_RANKS = {"gap": 1, "survivors": 1, "backbone": 1, "level": 2, "objective": 6, "bound": 7, "coverage": 8}
+_RANKS = {
+    "gap": 1,
+    "global gap": 1,
+    "survivors": 1,
+    "backbone": 1,
+    "level": 2,
+    "objective": 6,
+    "bound": 7,
+    "global bound": 7,
+    "coverage": 8,
+}
 
 
 def cells(phase: Phase, now: float) -> Iterator[Cell]:

@@ -14,7 +14,7 @@ from backbone_dask import __version__
 from backbone_dask.cli.logs import log_lines, verbose
 from backbone_dask.errors import BackboneError
 
-COMMANDS = ("simulate", "ingest", "interactions", "screen", "fit", "plan", "info", "report", "predict")
+COMMANDS = ("simulate", "ingest", "interactions", "screen", "fit", "certify", "plan", "info", "report", "predict")
 
 
 class _Lazy(click.Group):
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort) as cause:
         click.echo(
             "interrupted; what is finished is kept: "
-            "fit goes on with --resume, screen, simulate and ingest when called again",
+            "fit goes on with --resume, screen, certify, simulate and ingest when called again",
             err=True,
         )
         # click wraps an interrupt in an Abort.

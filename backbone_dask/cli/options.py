@@ -159,6 +159,12 @@ def extras_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def given_json(options: dict[str, Any]) -> dict[str, Any]:
+    """What was given besides table and target, by the names that the command line has for it."""
+    names = ("weights", "class_weight", "covariates", "no_intercept", "nonnegative", "groups")
+    return {name: list(options[name]) if isinstance(options[name], tuple) else options[name] for name in names}
+
+
 def extras_from(options: dict[str, Any], store: FeatureStore) -> Extras:
     """Takes its options out of `options`."""
     weights, covariates, groups = options.pop("weights"), list(options.pop("covariates")), options.pop("groups")

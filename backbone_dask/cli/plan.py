@@ -8,6 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
+from backbone_dask.cli.certify_options import certify_from, certify_options
 from backbone_dask.cli.execution import workers_of
 from backbone_dask.cli.options import (
     as_json,
@@ -38,6 +39,7 @@ PASSES_PER_SUBPROBLEM = 45
 @target
 @missing
 @settings_options
+@certify_options
 @tree_options
 @extras_options
 @workers
@@ -53,6 +55,7 @@ def plan(
 ) -> None:
     """Say what `fit` with the same options would need. Reads one block of STORE to measure its speed."""
     source = open_store(store, missing=missing)
+    certify_from(options)
     ready = prepared(task, source, source.target_name(target), options)
     count = workers_of(workers)
     content = {"task": task or usual_task(source, target), **planned(ready, ready.budget(count), count)}
@@ -91,7 +94,14 @@ def _seconds(ready: Prepared, budget: Budget, n_workers: int) -> dict[str, float
         # A round of prices counts every survivor as often as half of a subproblem's growths does.
         once["extend"] = ready.settings.pricing_rounds * settings.screen_size * each / (2 * n_workers)
     validation = {"validation": _n_trainings(ready) * sum(once.values())} if settings.has_choice else {}
-    return {**validation, **once, "reduced_at_most": settings.time_limit}
+    return {**validation, **once, "reduced_at_most": settings.time_limit, **_passes(ready, once["screen"])}
+
+
+def _passes(ready: Prepared, screen: float) -> dict[str, float]:
+    """A pass over all columns takes about as long as a screen by correlation, or less than another one."""
+    if isinstance(ready, TreePreparation) or ready.settings.certify is None:
+        return {}
+    return {"certify_at_most": ready.settings.certify.passes * screen}
 
 
 def _n_trainings(ready: Prepared) -> int:

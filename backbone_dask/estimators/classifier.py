@@ -36,7 +36,7 @@ class BackboneClassifier(ClassifierMixin, SparseEstimator):
         As for :class:`BackboneRegressor`, and kept by the model of every class.
     n_nonzero, gamma, validation, fit_intercept, screen_size, screen_rounds, subproblem_fraction, n_subproblems, \
 subproblem, subproblem_size, subproblem_gamma, sample_fraction, backbone_max, sampling, patience, exact, time_limit, \
-gap_tolerance, missing, executor, keep_blocks, random_state
+gap_tolerance, certify, missing, executor, keep_blocks, random_state
         As for :class:`BackboneRegressor`; subproblem="rounding" and exact="branch-and-bound" are for squared loss:
         logistic loss is solved by outer approximation.
 
@@ -51,7 +51,9 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         Ids of the features that any of the exact solves chose from, sorted.
     coef_, intercept_ : arrays (models, features) and (models,).
     n_nonzero_, gamma_, gap_ : tuples, one entry for each model
-        The size and ridge weight that were asked for or chosen, and the certified gap.
+        The size and ridge weight that were asked for or chosen, and the gap that is certified on the backbone.
+    global_bound_, global_gap_, certificate_ : tuples, one entry for each model
+        As for :class:`BackboneRegressor`; None without `certify`.
     validation_curve_ : tuple of tuples of GridPoint, one for each model
         Errors and gaps of every n_nonzero and gamma that was tried; empty where there was nothing to choose.
     fits_ : tuple of Fitted
@@ -97,6 +99,7 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         exact: str = "branch-and-bound",
         time_limit: float = 60.0,
         gap_tolerance: float = 1e-4,
+        certify: bool | Mapping[str, Any] = False,
         missing: str = "refuse",
         executor: str = "auto",
         keep_blocks: bool = False,
@@ -121,6 +124,9 @@ gap_tolerance, missing, executor, keep_blocks, random_state
         self.gamma_ = tuple(fitted.gamma for fitted in self.fits_)
         self.traffic_ = added([fitted.traffic for fitted in self.fits_])
         self.gap_ = tuple(fitted.finding.outcome.gap for fitted in self.fits_)
+        self.certificate_ = tuple(fitted.finding.certificate for fitted in self.fits_)
+        self.global_bound_ = tuple(each and each.bound for each in self.certificate_)
+        self.global_gap_ = tuple(fitted.global_gap for fitted in self.fits_)
         self.validation_curve_ = tuple(fitted.finding.grid for fitted in self.fits_)
         self.support_ = union(model.ids for model in self.models_)
         self.backbone_ = union(fitted.finding.backbone for fitted in self.fits_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,6 +43,10 @@ sample_fraction, backbone_max, sampling, patience, exact
         Seconds for the exact solve.
     gap_tolerance : float
         Relative gap at which the exact solve counts as proven.
+    certify : bool or dict
+        Whether all columns are priced, in a few more passes over the table, for a bound over all of them; columns that
+        are missing from the backbone come back. A dict may have `passes` (4), `tolerance` (0.01), `columns` (2000) and
+        `seconds` (None), which end it.
     missing : "refuse" or "mean"
         What stands for NaN.
     executor : "auto", "serial" or "dask"
@@ -62,7 +66,11 @@ sample_fraction, backbone_max, sampling, patience, exact
     backbone_ : array of int
         Ids of the features that the exact solve chose from.
     objective_, bound_, gap_, termination_
-        What the exact solve found on the backbone, what it proved, and why it stopped.
+        What the exact solve found on the backbone, what it proved of the backbone's columns, and why it stopped.
+    global_bound_, global_gap_ : float or None
+        What is proven of all columns, and how far the objective is from it; None without `certify`.
+    certificate_ : Certificate or None
+        How that was found: every pass, the columns that were priced in, and a smaller `gamma` where the bound is weak.
     n_nonzero_, gamma_ : what was chosen.
     validation_curve_ : tuple of GridPoint
         Errors and gaps of every n_nonzero and gamma that was tried.
@@ -113,6 +121,7 @@ sample_fraction, backbone_max, sampling, patience, exact
         exact: str = "branch-and-bound",
         time_limit: float = 60.0,
         gap_tolerance: float = 1e-4,
+        certify: bool | Mapping[str, Any] = False,
         missing: str = "refuse",
         executor: str = "auto",
         keep_blocks: bool = False,
@@ -170,6 +179,9 @@ sample_fraction, backbone_max, sampling, patience, exact
         self.n_constant_ = fitted.finding.screening.n_constant
         self.objective_, self.bound_, self.gap_ = outcome.objective, outcome.bound, outcome.gap
         self.termination_ = outcome.termination
+        self.certificate_ = certificate = fitted.finding.certificate
+        self.global_bound_ = None if certificate is None else certificate.bound
+        self.global_gap_ = fitted.global_gap
         self.n_nonzero_, self.gamma_ = fitted.n_nonzero, fitted.gamma
         self.validation_curve_ = fitted.finding.grid
         self.traffic_ = fitted.traffic

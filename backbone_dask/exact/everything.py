@@ -30,11 +30,23 @@ def fit_everything(X: Standardised, y: Vector, gamma: float) -> Answer[Incumbent
 
 
 def ridge_bound(rows: Matrix, y: Vector, gamma: float, a: Vector) -> float:
-    """The largest of t y'a - t^2/2 (a'a + gamma sum_j (X_j'a)^2) over t, rounding included: no ridge fit costs less."""
-    error = (y.size + 8) * _EPS * float(np.linalg.norm(a))
-    ya = float(y @ a) - error * float(np.linalg.norm(y))
-    reach = np.abs(rows @ a) + error * np.linalg.norm(rows, axis=1)
-    curvature = float(a @ a) * (1 + (y.size + 8) * _EPS) + gamma * float(reach @ reach)
+    """No ridge fit on these rows costs less: the bound of a dual vector, with room for all of them."""
+    reach = np.abs(rows @ a) + _error(y, a) * np.linalg.norm(rows, axis=1)
+    return ray_bound(y, a, gamma, float(reach @ reach) * (1 + len(rows) * _EPS))
+
+
+def ray_bound(y: Vector, a: Vector, gamma: float, heaviest: float, y_error: float = 0.0) -> float:
+    """The largest of t y'a - t^2/2 (a'a + gamma heaviest) over t, rounding included.
+
+    No ridge fit costs less whose columns have a sum of (X_j'a)^2 of at most `heaviest`, for no target that is within a
+    distance of `y_error` of y.
+    """
+    ya = float(y @ a) - _error(y, a) * float(np.linalg.norm(y)) - y_error * float(np.linalg.norm(a))
+    curvature = float(a @ a) * (1 + (y.size + 8) * _EPS) + gamma * heaviest
     if not ya > 0:
         return 0.0
-    return 0.5 * ya * (ya / curvature) * (1 - (len(rows) + 16) * _EPS)
+    return 0.5 * ya * (ya / curvature) * (1 - 16 * _EPS)
+
+
+def _error(y: Vector, a: Vector) -> float:
+    return float((y.size + 8) * _EPS * np.linalg.norm(a))

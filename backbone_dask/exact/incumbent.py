@@ -75,6 +75,8 @@ def swap_neighbours(gram: Gram, incumbent: Incumbent, gamma: float, count: int) 
 
 
 def _best_addition(gram: Gram, incumbent: Incumbent, gamma: float) -> Positions:
+    if incumbent.support.size == gram.n_features:
+        return incumbent.support
     sensitivity = _sensitivity(gram, incumbent.support, gamma)
     gain = gram.correlations(incumbent.support, incumbent.weights) ** 2 / sensitivity.pivot
     gain[incumbent.support] = -1.0

@@ -76,5 +76,7 @@ def neighbours(data: LogisticData, gram: Gram, found: Incumbent, n_nonzero: int,
 
 def _with_the_steepest(data: LogisticData, found: Incumbent) -> Positions:
     scores = data.scores(found.fit.dual)
+    if found.support.size == scores.size:
+        return found.support
     scores[found.support] = -1.0
     return np.union1d(found.support, [int(np.argmax(scores))])

@@ -74,13 +74,13 @@ def solve_margin(
     usable = np.flatnonzero(X.any(axis=1))
     warm = np.searchsorted(usable, np.intersect1d(usable, warm_start))
     with one_blas_thread():
-        data = data_of(usable, _cleaned(margin))
+        data = data_of(usable, cleaned(margin))
         answer = _solve(data, n_nonzero, data.features_of(warm), limits, recorder)
         model = _model(X, margin, gamma, usable[answer.incumbent.columns], answer.incumbent)
     return verdict(answer, model, gap_tolerance, recorder)
 
 
-def _cleaned(margin: Margin) -> Margin:
+def cleaned(margin: Margin) -> Margin:
     """The same models, with a basis whose rows are orthogonal, and of mean square 1, on the samples that count."""
     counted = margin.weights > 0
     return replace(margin, basis=orthonormal(margin.basis * counted) * np.sqrt(counted.sum()))

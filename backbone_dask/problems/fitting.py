@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidSettingError
+from backbone_dask.problems.certifying import Certifier, with_certificate
 from backbone_dask.problems.classes import class_names, two_classes, weigh_classes, words_for_numbers
 from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
@@ -26,7 +27,7 @@ from backbone_dask.problems.selection import FitByCriterion, GridFits, best_poin
 from backbone_dask.problems.sparse import SparseTask, raw_values, sampler, subproblem_gamma
 from backbone_dask.problems.validation import validation_curve
 from backbone_dask.protocols import Executor, Problem
-from backbone_dask.runtime.budget import Budget, plan, require_memory
+from backbone_dask.runtime.budget import Budget, plan, require_memory, with_passes
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, Part, silent
 from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
@@ -78,7 +79,12 @@ class Preparation:
     def budget(self, n_workers: int, available: int = 0) -> Budget:
         """The cut of this fit for that many workers, with so much memory each."""
         width = sampler(self.settings).size(self.settings.screen_size, self.settings.n_subproblems)
-        return plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, available=available)
+        budget = plan(self.store, self.settings, n_workers=n_workers, subproblem_features=width, available=available)
+        certify = self.settings.certify
+        if certify is None:
+            return budget
+        columns = min(self.settings.backbone_max + certify.columns, self.store.n_features)
+        return with_passes(budget, self.store, columns=columns, passes=certify.passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,12 @@ class Fitted:
     def n_nonzero(self) -> int:
         """The size that was asked for, or chosen."""
         return best_point(self.finding.grid).n_nonzero if self.finding.grid else self.settings.n_nonzero
+
+    @property
+    def global_gap(self) -> float | None:
+        """Over all columns, where they were priced."""
+        certificate = self.finding.certificate
+        return None if certificate is None else certificate.gap(self.finding.outcome.objective)
 
     @property
     def gamma(self) -> float:
@@ -170,6 +182,8 @@ def _require_together(task: str, settings: ResolvedSettings, groups: Groups) -> 
         raise InvalidSettingError(f"subproblem={settings.subproblem!r} is for regression; use {known}")
     if groups.is_trivial:
         return
+    if settings.certify is not None:
+        raise InvalidSettingError("certify prices columns one by one; it does not go with groups or nonnegative yet")
     for name, needed in (("subproblem", "relaxation"), ("subproblem_size", "fixed"), ("sample_fraction", 1.0)):
         if getattr(settings, name) != needed:
             raise InvalidSettingError(f"groups and nonnegative need {name}={needed!r}")
@@ -185,18 +199,34 @@ def fit_sparse(
     require_memory(budget, ready.store.n_samples, executor.worker_bytes)
     site = settle(ready.store, executor, needed_bytes=budget.worker_bytes)
     spine = _Spine(ready, site, budget, journal or NoJournal(), listen)
+    finding = _found(ready, spine)
+    if ready.settings.certify is not None:
+        chosen = ready.settings.at(*_chosen(finding.grid)) if finding.grid else ready.settings
+        finding = with_certificate(finding, certifier(replace(ready, settings=chosen), site, journal, listen))
+    return fitted_model(ready, finding, executor.traffic())
+
+
+def certifier(ready: Preparation, site: Site, journal: Journal | None, listen: Listener) -> Certifier:
+    """What prices all columns for the size and the ridge weight of the settings."""
+    settings = ready.settings
+    loss = ready.task.relaxing(settings.n_nonzero, settings.gamma)
+    weighted = site.weighted(ready.task.adjusted.weights)
+    table = digest(np.frombuffer(ready.store.identity.encode(), np.uint8))
+    return Certifier(weighted, table, ready.task, ready.problem, loss, settings, journal or NoJournal(), listen)
+
+
+def _found(ready: Preparation, spine: _Spine) -> Finding:
     if not ready.settings.has_choice:
-        return fitted_model(ready, spine(ready.task, OneFit(ready.settings.time_limit)), executor.traffic())
+        return spine(ready.task, OneFit(ready.settings.time_limit))
     if isinstance(ready.settings.validation, str):
-        by_criterion = FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features)
-        return fitted_model(ready, spine(ready.task, by_criterion), executor.traffic())
+        return spine(ready.task, FitByCriterion(GridFits(ready.task, ready.settings), ready.store.n_features))
     began = time.perf_counter()
     trainings = draw_trainings(ready.settings, ready.store.n_samples)
     curve = validation_curve(ready.store, ready.task, ready.settings, trainings, spine)
     took = {"validation": time.perf_counter() - began}
     chosen = replace(ready, settings=ready.settings.at(*_chosen(curve)))
     finding = replace(spine, ready=chosen)(chosen.task, OneFit(ready.settings.time_limit))
-    return fitted_model(ready, replace(finding, grid=curve, seconds=took | finding.seconds), executor.traffic())
+    return replace(finding, grid=curve, seconds=took | finding.seconds)
 
 
 def _chosen(curve: tuple[GridPoint, ...]) -> tuple[int, float]:

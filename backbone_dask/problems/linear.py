@@ -13,6 +13,7 @@ from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.catalogue import ExactSolver, exact_solvers
+from backbone_dask.exact.restricted import SquaredLoss
 from backbone_dask.exact.structured_outer_approximation import fit_structured_outer_approximation
 from backbone_dask.problems.classes import words_for_numbers
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
@@ -20,6 +21,7 @@ from backbone_dask.problems.unpenalised import least_squares
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
+from backbone_dask.screens.prices import AdjustedPricePanel, PricePanel
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.subproblems.elastic_net import fit_elastic_net
 from backbone_dask.subproblems.holdout import SquaredLearner
@@ -101,6 +103,31 @@ class LinearTask:
         with one_blas_thread():
             residual = self.response - (basis @ self.response) @ basis
         return ScorePanel(self.adjusted.root, basis, residual, self.adjusted.has_intercept)
+
+    def pricing(self, a: Vector) -> Panel:
+        adjusted = self.adjusted
+        if adjusted.is_plain:
+            return PricePanel.along(a)
+        taken = adjusted.basis * adjusted.root / np.sqrt(adjusted.n_samples)
+        # Prepared columns have no part in the span of the free rows, so that a's part in it meets only their rounding.
+        return AdjustedPricePanel.along(
+            adjusted.root * adjusted.outside(a),
+            a,
+            squares=adjusted.weights / adjusted.n_samples,
+            taken=taken,
+            centred=adjusted.has_intercept,
+            longest_row=float(np.sqrt(adjusted.n_samples)),
+        )
+
+    def relaxing(self, n_nonzero: int, gamma: float) -> SquaredLoss:
+        return SquaredLoss(self.response, n_nonzero, self.ridge(gamma), self._response_error)
+
+    @property
+    def _response_error(self) -> float:
+        """What taking the free rows out of y leaves open: sums in float64, one for every row and one more."""
+        adjusted = self.adjusted
+        sums = (len(adjusted.basis) + 1) * (adjusted.n_samples + 32)
+        return float(sums * np.finfo(np.float64).eps * np.linalg.norm(adjusted.root * self.y))
 
     def in_data_units(self, fit: SparseFit, columns: Columns) -> tuple[Vector, Vector]:
         coefficients = fit.weights / self.adjusted.projected_scale(columns)

@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 from backbone_dask.adjustment import Adjustment, orthonormal
 from backbone_dask.columns import Columns
 from backbone_dask.exact.logistic_outer_approximation import fit_logistic_outer_approximation
+from backbone_dask.exact.logistic_restricted import LogisticLoss
 from backbone_dask.exact.structured_logistic import fit_structured_logistic_outer_approximation
 from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
@@ -23,6 +24,7 @@ from backbone_dask.protocols import Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
 from backbone_dask.screens.logistic import logistic as logistic_screen
 from backbone_dask.screens.panels import ScorePanel
+from backbone_dask.screens.prices import AdjustedPricePanel, PricePanel
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.structure import Structure
 from backbone_dask.subproblems.holdout import LogisticLearner
@@ -129,6 +131,23 @@ class LogisticTask:
             residual = fit.dual / root
             residual = residual - (basis @ residual) @ basis
         return ScorePanel(root, basis, residual, self.adjusted.has_intercept)
+
+    def pricing(self, a: Vector) -> Panel:
+        adjusted = self.adjusted
+        if adjusted.has_intercept and bool((adjusted.weights == 1).all()):
+            return PricePanel.along(a)
+        share = adjusted.weights / adjusted.total
+        longest = float(1 / np.sqrt(share[share > 0].min()))
+        turned, taken = a, np.empty((0, a.size))
+        if adjusted.has_intercept:
+            # Prepared columns have the weighted mean 0, not the one that the panel takes off.
+            turned, taken = a - a.sum() * share, share[None]
+        return AdjustedPricePanel.along(
+            turned, a, squares=share, taken=taken, centred=adjusted.has_intercept, longest_row=longest
+        )
+
+    def relaxing(self, n_nonzero: int, gamma: float) -> LogisticLoss:
+        return LogisticLoss.of(self.margin, n_nonzero, self.ridge(gamma))
 
     def in_data_units(self, fit: SparseFit, columns: Columns) -> tuple[Vector, Vector]:
         coefficients = fit.weights / self.adjusted.scaled_scale(columns)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from backbone_dask.adjustment import Adjustment
 from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.columns import Columns
+from backbone_dask.exact.restricted import Loss
 from backbone_dask.protocols import FitSubproblem, Panel, Problem
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.structure import Structure
@@ -76,6 +77,14 @@ class SparseTask(Protocol):
 
     def condition(self, columns: Standardised) -> Panel:
         """The screen that asks what a column adds to a model of these, as `prepare` made them."""
+        ...
+
+    def pricing(self, a: Vector) -> Panel:
+        """The pass that gives |X_j'a| / |a| of every column, as `prepare` makes it, or a little more."""
+        ...
+
+    def relaxing(self, n_nonzero: int, gamma: float) -> Loss:
+        """What pricing asks of the loss; `gamma` is in the user's terms."""
         ...
 
     def weighted(self, weights: Vector) -> SparseTask:

@@ -10,6 +10,7 @@ from typing import Any
 from backbone_dask.errors import RunDirectoryError
 from backbone_dask.report.html import element, text
 from backbone_dask.report.material import Material, gather, read_result
+from backbone_dask.report.sections.certificate import certificate_section
 from backbone_dask.report.sections.choice import proof_section, trace_section, validation_section
 from backbone_dask.report.sections.making import settings_section, times_section
 from backbone_dask.report.sections.model import model_sections
@@ -75,6 +76,7 @@ def _sections(material: Material) -> list[str]:
         validation_section(material),
         trace_section(material),
         proof_section(material),
+        certificate_section(material),
         times_section(material),
         settings_section(material),
     ]

@@ -9,7 +9,10 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from backbone_dask.algorithm.advice import recommend
+from backbone_dask.certificate import Certificate, Certify
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.problems.model import LinearModel
 from backbone_dask.problems.tree_fitting import FittedTree
@@ -18,7 +21,7 @@ from backbone_dask.report.metrics import recovery, tree_recovery
 from backbone_dask.report.summary import FORMAT
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.synthetic import TreeTruth
-from backbone_dask.values import GridPoint, TracePoint, TreePoint
+from backbone_dask.values import CandidateIds, GridPoint, TracePoint, TreePoint
 
 LIBRARIES = (
     "backbone-dask",
@@ -35,14 +38,16 @@ LIBRARIES = (
 
 
 def result_json(
-    fitted: Fitted | FittedTree, store: FeatureStore, *, task: str, target: str, peak_bytes: dict[str, Any]
+    fitted: Fitted | FittedTree, store: FeatureStore, about: dict[str, Any], peak_bytes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Everything that was found, proved, set and measured, as a reader of result.json finds it."""
+    """Everything that was found, proved, set and measured, as a reader of result.json finds it.
+
+    `about` has the task, the target and what was given besides.
+    """
     finding, model = fitted.finding, fitted.model
     content = {
         "format": FORMAT,
-        "task": task,
-        "target": target,
+        **about,
         "store": {
             "location": store.location,
             "n_samples": store.n_samples,
@@ -55,8 +60,8 @@ def result_json(
         "training": fitted.training,
         "backbone": finding.backbone.tolist(),
         "objective": finding.outcome.objective,
-        "bound": finding.outcome.bound,
-        "gap": finding.outcome.gap,
+        "reduced": {"bound": finding.outcome.bound, "gap": finding.outcome.gap},
+        **_certified(fitted, store),
         "termination": finding.outcome.termination.value,
         "rounds": finding.outcome.rounds,
         "trace": [_moment(point) for point in finding.outcome.trace],
@@ -70,6 +75,29 @@ def result_json(
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
     return json.loads(json.dumps(content | _recovery(fitted, store), allow_nan=False))  # type: ignore[no-any-return]
+
+
+def over_all(
+    certificate: Certificate, asked: Certify, objective: float, support: CandidateIds, store: FeatureStore
+) -> dict[str, Any]:
+    """What is proven over all columns of a store, and which features of the support were priced in."""
+    return {
+        **certificate.to_json(),
+        "asked": asdict(asked),
+        "table": store.identity,
+        "gap": certificate.gap(objective),
+        "passes": len(certificate.passes),
+        "trace": [asdict(each) for each in certificate.passes],
+        "support": np.intersect1d(support, certificate.priced).tolist(),
+    }
+
+
+def _certified(fitted: Fitted | FittedTree, store: FeatureStore) -> dict[str, Any]:
+    finding = fitted.finding
+    if isinstance(fitted, FittedTree) or finding.certificate is None:
+        return {}
+    asked = fitted.settings.certify or Certify()
+    return {"global": over_all(finding.certificate, asked, finding.outcome.objective, fitted.model.ids, store)}
 
 
 def _recovery(fitted: Fitted | FittedTree, store: FeatureStore) -> dict[str, Any]:

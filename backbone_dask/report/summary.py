@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backbone_dask.report.facts.advice import advice_words
+from backbone_dask.report.facts.certificate import global_words, passes_words
 from backbone_dask.report.facts.cost import memory_words, traffic_words
 from backbone_dask.report.facts.proof import gap_words
 from backbone_dask.report.facts.quality import QUALITY
@@ -12,7 +13,7 @@ from backbone_dask.report.facts.validation import chosen_words, cut_words, measu
 from backbone_dask.report.model_table import model_table
 from backbone_dask.report.tree_summary import tree_model, tree_proof, tree_validation
 
-FORMAT = 1
+FORMAT = 2
 """Of the result that is read here."""
 
 
@@ -21,7 +22,14 @@ def summary(result: dict[str, Any], letters: int | None = None) -> str:
     if "tree" in result:
         own = [tree_model(result), _recovery(result), tree_proof(result), tree_validation(result)]
     else:
-        own = [model_table(result, letters), _recovery(result), _proof(result), _advice(result), _validation(result)]
+        own = [
+            model_table(result, letters),
+            _recovery(result),
+            _proof(result),
+            _over_all(result),
+            _advice(result),
+            _validation(result),
+        ]
     parts = [_headline(result), *own, _levels(result), _times(result), _cost(result)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -59,8 +67,19 @@ def _recovery(result: dict[str, Any]) -> str:
 def _proof(result: dict[str, Any]) -> str:
     return (
         "## Proof for the reduced problem\n\n"
-        f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: "
-        f"certified gap {result['gap']:.4%} ({_ended(result)}). {gap_words(result)}"
+        f"objective {result['objective']:.6g}, lower bound {result['reduced']['bound']:.6g}: "
+        f"certified gap on the backbone {result['reduced']['gap']:.4%} ({_ended(result)}). {gap_words(result)}"
+    )
+
+
+def _over_all(result: dict[str, Any]) -> str:
+    if "global" not in result:
+        return ""
+    proven = result["global"]
+    return (
+        f"## Proof over all {result['store']['n_features']:,} columns\n\n"
+        f"objective {result['objective']:.6g}, lower bound over all columns {proven['bound']:.6g}: "
+        f"gap over all columns {proven['gap']:.4%} after {passes_words(result)}. {' '.join(global_words(result))}"
     )
 
 

@@ -38,9 +38,9 @@ def tree_validation(result: dict[str, Any]) -> str:
 
 def tree_proof(result: dict[str, Any]) -> str:
     """What is proven, and of which trees."""
-    ended = result["termination"].replace("_", " ")
+    ended, proven = result["termination"].replace("_", " "), result["reduced"]
     return (
         "## Proof for the reduced problem\n\n"
-        f"objective {result['objective']:.6g}, lower bound {result['bound']:.6g}: certified gap {result['gap']:.4%} "
+        f"objective {result['objective']:.6g}, lower bound {proven['bound']:.6g}: certified gap {proven['gap']:.4%} "
         f"({ended}). {gap_words(result)}"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backbone_dask.errors import MemoryBudgetError, WorkerLostError
 from backbone_dask.protocols import FeatureSource, SpineSettings
@@ -69,7 +69,10 @@ def _multiple(step: int, wanted: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the phases after the screen hold and read: partitions of survivors, subproblems, and a worker's need."""
+    """What the phases after the screen hold and read: partitions of survivors, subproblems, and a worker's need.
+
+    `worker_bytes` is the most of any phase, `certificate_bytes` that of pricing all columns.
+    """
 
     partition_features: int
     n_partitions: int
@@ -78,6 +81,7 @@ class Budget:
     read_bytes: int
     column_bytes: int
     everywhere: bool
+    certificate_bytes: int = 0
 
 
 def plan(
@@ -118,10 +122,29 @@ def plan(
     )
 
 
+def with_passes(budget: Budget, source: FeatureSource, *, columns: int, passes: int) -> Budget:
+    """The budget with passes over all columns, and a relaxation on at most so many of them."""
+    # They are there as they came, joined, and in float64, with the products of all pairs.
+    needed = columns * source.n_samples * (2 * STANDARDISED_ITEMSIZE + 8) + 2 * 8 * columns**2 + IDLE_BYTES
+    more = passes * source.n_features * source.n_samples * source.itemsize
+    return replace(
+        budget,
+        worker_bytes=max(budget.worker_bytes, needed),
+        read_bytes=budget.read_bytes + more,
+        certificate_bytes=needed,
+    )
+
+
 def require_memory(budget: Budget, n_samples: int, worker_bytes: int) -> None:
     """Refuse early, and say what would work."""
     if not worker_bytes or budget.worker_bytes <= worker_bytes:
         return
+    if budget.certificate_bytes > worker_bytes:
+        raise MemoryBudgetError(
+            f"certify needs about {gib(budget.certificate_bytes)} a worker for {n_samples} samples, a worker has "
+            f"{gib(worker_bytes)}; price in fewer columns (certify={{'columns': 500}}), lower backbone_max or use "
+            "larger workers"
+        )
     over = budget.worker_bytes - worker_bytes
     fitting = budget.subproblem_features - over // ((TASKS_PER_WORKER + 1) * budget.column_bytes)
     advice = (

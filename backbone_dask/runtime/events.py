@@ -13,7 +13,8 @@ class Event:
     """Progress of one phase: `done` of `total` units, how many bytes a unit is, and a word about the state.
 
     `facts` are what a phase has found so far: survivors, level, backbone (its size), coverage; objective, bound, gap,
-    limit (seconds) and termination of a solve. `run` says which of several runs it is.
+    limit (seconds) and termination of a solve; global gap and global bound over all columns. `run` says which of
+    several runs it is.
     """
 
     phase: str

@@ -56,8 +56,9 @@ def complaints(event: Event) -> list[str]:
     """What people should know about the answer."""
     facts, found = event.facts, []
     if facts.get("termination") == Termination.TIME_LIMIT.value:
+        gap = facts["reduced gap"] if "reduced gap" in facts else facts["gap"]
         found.append(
-            f"the time limit ended the exact solve at a gap of {float(facts['gap']):.2%}; "
+            f"the time limit ended the exact solve at a gap of {float(gap):.2%}; "
             "more time may find a better model, or prove this one"
         )
     if float(facts.get("coverage", 1.0)) < LOW_COVERAGE:

@@ -91,8 +91,11 @@ _WORDS = {
     "level": "level {}",
     "backbone": "|B| {:,}",
     "gap": "gap {:.2%}",
+    "reduced gap": "gap on the backbone {:.2%}",
+    "global gap": "gap over all columns {:.2%}",
     "objective": "objective {:.6g}",
     "bound": "bound {:.6g}",
+    "global bound": "bound over all columns {:.6g}",
     "coverage": "coverage {:.0%}",
     "termination": "{}",
 }

@@ -12,6 +12,7 @@ import numpy as np
 
 from backbone_dask.algorithm.hierarchy import Hierarchy, union
 from backbone_dask.algorithm.ranking import survivors
+from backbone_dask.certificate import Certificate
 from backbone_dask.protocols import Executor, Panel, Problem, SpineSettings
 from backbone_dask.runtime.budget import Budget, losses_advised
 from backbone_dask.runtime.checkpoint import Journal, NoJournal
@@ -102,10 +103,13 @@ class Finding:
     outcome: Outcome[Any]
     grid: tuple[Any, ...]
     seconds: dict[str, float]
+    certificate: Certificate | None = None
 
     @property
     def backbone(self) -> CandidateIds:
-        return self.levels[-1].backbone
+        """That of the last level, with the columns that were priced in."""
+        last = self.levels[-1].backbone
+        return last if self.certificate is None else union([last, self.certificate.priced])
 
 
 @dataclass(slots=True)
@@ -221,7 +225,7 @@ class Run:
         with self._timed("reduced"):
             self._tell(Event("reduced", 0, 1, "fit", facts={"backbone": last.backbone.size}))
             outcome, grid = self.reduce(self._reduction(last, held, y))
-            self._tell(Event("reduced", 1, 1, "fit", facts=_claims(outcome) if self.part is None else {}))
+            self._tell(Event("reduced", 1, 1, "fit", facts=claims(outcome) if self.part is None else {}))
         return outcome, grid
 
     def _reduction(self, last: LevelRecord, held: Survivors, y: Any) -> Reduction:
@@ -246,7 +250,7 @@ def _facts(level: int, backbone: CandidateIds) -> dict[str, float | str]:
     return {"level": level, "backbone": backbone.size}
 
 
-def _claims(outcome: Outcome[Any]) -> dict[str, float | str]:
+def claims(outcome: Outcome[Any]) -> dict[str, float | str]:
     """What a solve found and proved; nothing of a model that has no objective of ours."""
     if np.isnan(outcome.objective):
         return {}

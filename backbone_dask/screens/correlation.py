@@ -46,12 +46,12 @@ class CorrelationPanel:
 
     def __call__(self, columns: Columns) -> NDArray[np.float64]:
         if columns.values.dtype == np.float64:
-            dots = _dots(columns, self.unit)
+            dots = centred_products(columns, self.unit)
         else:
-            dots = _dots(columns, self.single)
+            dots = centred_products(columns, self.single)
             extreme = np.flatnonzero((columns.scale > _LARGE) | ((columns.scale > 0) & (columns.scale < 1 / _LARGE)))
             if extreme.size:
-                dots[extreme] = _dots(_in_float64(columns[extreme]), self.single.astype(np.float64))
+                dots[extreme] = centred_products(_in_float64(columns[extreme]), self.single.astype(np.float64))
         lengths = columns.scale * np.sqrt(self.y.size)
         scores = np.divide(np.abs(dots), lengths, out=np.zeros_like(dots), where=lengths > 0)
         # Beyond rounding no correlation exceeds 1: the values are not those that mean and scale were taken from.
@@ -68,7 +68,8 @@ def _in_float64(columns: Columns) -> Columns:
     return Columns(columns.values.astype(np.float64), columns.mean, columns.scale, columns.missing)
 
 
-def _dots(columns: Columns, unit: NDArray[Any]) -> NDArray[np.float64]:
+def centred_products(columns: Columns, unit: NDArray[Any]) -> NDArray[np.float64]:
+    """sum_i (x_i - mean) unit_i of every column, summed in the precision of `unit`."""
     dots = np.empty(columns.n_features)
     if columns.missing is None:
         _centred_dots(columns.values, columns.mean.astype(unit.dtype), unit, dots)

@@ -41,7 +41,7 @@ def row(p: int, seed: int, result: dict[str, Any]) -> str:
     gib = 2**30
     return (
         f"| {p:,} | {seed} | {known['accuracy']:.2f} | {known['false_alarm']:.2f} | {known['backbone_accuracy']:.2f} "
-        f"| {len(result['backbone'])} | {result['gap']:.2%} | {phases} | {result['wall']:.0f} "
+        f"| {len(result['backbone'])} | {result['reduced']['gap']:.2%} | {phases} | {result['wall']:.0f} "
         f"| {max(peak['workers']) / gib:.2f} | {peak['coordinator'] / gib:.2f} |"
     )
 

@@ -48,7 +48,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """A folder with the runs `linear`, `logistic` and `tree`."""
+    """A folder with the runs `linear`, `certified`, `logistic` and `tree`."""
     return make_runs(tmp_path_factory.mktemp("browser"))
 
 

@@ -7,9 +7,10 @@ from report_cases import LONG, SCRIPT, TRACE, result_of
 
 pytestmark = pytest.mark.browser
 
-KINDS = ("linear", "logistic", "tree")
+KINDS = ("linear", "certified", "logistic", "tree")
 CHARTS = {
     "linear": {"effects", "funnel", "utilities", "growth", "coverage", "trace", "times"},
+    "certified": {"effects", "funnel", "utilities", "growth", "coverage", "trace", "passes", "times"},
     "logistic": {"effects", "funnel", "utilities", "growth", "coverage", "validation", "times"},
     "tree": {"importances", "funnel", "utilities", "growth", "coverage", "validation", "times"},
 }
@@ -82,13 +83,27 @@ def test_numbers_are_those_of_the_result(show, runs, name):
     assert facts(page, "p") == [result["store"]["n_features"]]
     assert facts(page, "k") == [len(result["support"]["ids"])]
     assert facts(page, "backbone") == [len(result["backbone"])]
-    for each in ("objective", "bound", "gap"):
-        assert facts(page, each) == [result[each]]
+    assert facts(page, "objective") == [result["objective"]]
+    for each in ("bound", "gap"):
+        assert facts(page, each) == [result["reduced"][each]]
     for phase, seconds in result["seconds"].items():
         assert facts(page, f"seconds-{phase}" if phase != "total" else "total-seconds") == [seconds]
     for called, value in result["training"].items():
         assert facts(page, called) == [value]
     assert sorted(facts(page, "error")) == sorted(point["error"] for point in result["validation"])
+
+
+def test_the_bound_over_all_columns_is_drawn_pass_by_pass(show, runs):
+    page, result = show("certified"), result_of(runs / "certified")
+    proven = result["global"]
+    for each in ("bound", "gap", "passes"):
+        assert facts(page, f"global-{each}") == [proven[each]]
+    assert facts(page, "headline-global-gap") == [proven["gap"]]
+    for each in ("objective", "bound", "entering"):
+        assert facts(page, f"pass-{each}") == [moment[each] for moment in proven["trace"]]
+    drawn = page.locator("#certificate svg")
+    assert drawn.locator("circle.incumbent").count() == drawn.locator("circle.bound").count() == proven["passes"]
+    assert "joined the backbone by price" in page.locator("#certificate").inner_text()
 
 
 @pytest.mark.parametrize("name", ["linear", "logistic"])

@@ -13,7 +13,7 @@ import pytest
 
 SHAPE = ("--n", 1000, "--p", 400_000, "--k", 8, "--rho", 0.5, "--snr", 3, "--virtual")
 FIT = ("fit", "v.json", "-k", 8, "--out", "run", "--workers", 2)
-FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound", "termination", "levels")
+FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "reduced", "termination", "levels")
 
 
 def wait_until(condition, seconds=60):

@@ -11,7 +11,7 @@ from distributed import Client
 
 SHAPE = ("--n", 500, "--p", 400_000, "--k", 8, "--rho", 0.5, "--snr", 3, "--virtual")
 FIT = ("fit", "v.json", "-k", 8)
-FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound", "termination", "levels")
+FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "reduced", "termination", "levels")
 
 
 def found(result):

@@ -125,7 +125,7 @@ def test_a_terminal_shows_survivors_backbone_gap_and_dashboard(demo, tmp_path):
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert f"|B| {len(result['backbone'])}" in text
     assert len({*re.findall(r"^reduced  ━*─* .*gap ([\d.]+%).* of 0:00:02$", text, re.M)}) > 1
-    assert f"gap {result['gap']:.2%}" in text
+    assert f"gap {result['reduced']['gap']:.2%}" in text
     assert max(map(len, drawn)) < 80
     assert "certified gap" in out
     assert re.search(r"\x1b\[38;5", seen)
@@ -133,7 +133,7 @@ def test_a_terminal_shows_survivors_backbone_gap_and_dashboard(demo, tmp_path):
     bounds = [event["bound"] for event in events if "bound" in event]
     assert bounds == sorted(bounds)
     assert len({*bounds}) > 2
-    assert bounds[-1] == result["bound"]
+    assert bounds[-1] == result["reduced"]["bound"]
 
 
 def test_a_narrow_terminal_without_colour_while_k_is_chosen(demo, tmp_path):

@@ -41,7 +41,7 @@ def test_classes(shell, table):
     result = shell.json("fit", "s.zarr", *asked, "--out", "run")
     assert result["support"]["ids"] == TRUTH
     assert result["training"]["auc"] > 0.9
-    assert result["bound"] <= result["objective"]
+    assert result["reduced"]["bound"] <= result["objective"]
     assert "AUC" in (shell.folder / "run" / "report.md").read_text()
     shell.ok("predict", "run", "s.zarr", "--out", "p.csv")
     with (shell.folder / "p.csv").open() as stream:
@@ -165,7 +165,7 @@ def test_signs_of_a_classification(shell, table):
     assert {3, 100} <= set(result["support"]["ids"])
     assert 50 not in result["support"]["ids"]
     assert min(result["coefficients"]) > 0
-    assert result["bound"] <= result["objective"]
+    assert result["reduced"]["bound"] <= result["objective"]
 
 
 def test_other_extras_are_another_run(shell, table):

@@ -37,7 +37,7 @@ def test_a_simulated_tree_is_found(grown):
     assert result["recovery"]["fraction_relevant"] == 1
     assert result["depth"] == result["recovery"]["depth"] <= 3
     assert result["training"]["accuracy"] > 0.98
-    assert result["bound"] <= result["objective"]
+    assert result["reduced"]["bound"] <= result["objective"]
     assert set(result["seconds"]) == {"validation", "screen", "compact", "levels", "extend", "reduced", "total"}
 
 
@@ -148,4 +148,4 @@ def test_solvers_with_a_proof(grown, exact):
     )  # fmt: skip
     result = result_of(grown, f"run-{exact}")
     assert result["termination"] == "proven"
-    assert result["gap"] == pytest.approx(0, abs=1e-9)
+    assert result["reduced"]["gap"] == pytest.approx(0, abs=1e-9)

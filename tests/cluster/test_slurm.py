@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slurm
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "slurm"
 SHAPE = ("--n", 1000, "--p", 5_000_000, "--k", 8, "--rho", 0.5, "--snr", 3, "--virtual")
-FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound", "termination", "levels")
+FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "reduced", "termination", "levels")
 JOB = {"cores": 1, "memory": "1GB", "walltime": "00:10:00", "interface": "lo", "poll": 0.5}
 FIT = ("fit", "wide.json", "-k", 8, "--out", "run", "--json")
 ON_SLURM = ("--cluster", "slurm", "--cluster-config", "cluster.yaml", "--workers", 2)

@@ -25,7 +25,7 @@ from backbone_dask.launch.reaching import require_scheduler
 from backbone_dask.store import Recipe, VirtualStore, write_recipe, write_store
 
 STORE = VirtualStore(Recipe(kind="linear", n_samples=120, n_features=1500, n_relevant=4, rho=0.5, snr=5.0, seed=2))
-FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "bound", "termination", "levels")
+FOUND = ("support", "coefficients", "intercept", "backbone", "objective", "reduced", "termination", "levels")
 SOON = 15
 
 

@@ -99,7 +99,7 @@ def test_a_fit_on_pods_is_the_serial_one_bit_for_bit(kubernetes, command, store,
     shell(*command(**OPTIONS))
     shell("fit", store, *FIT, "--out", tmp_path / "serial", "--workers", "0")
     pods, serial = result(tmp_path / "pods"), result(tmp_path / "serial")
-    for answer in ("support", "coefficients", "intercept", "objective", "bound"):
+    for answer in ("support", "coefficients", "intercept", "objective", "reduced"):
         assert pods[answer] == serial[answer], answer
     assert len(pods["peak_bytes"]["workers"]) == 2
 

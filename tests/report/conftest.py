@@ -10,7 +10,7 @@ from report_cases import make_runs
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """A folder with the runs `linear`, `logistic` and `tree`."""
+    """A folder with the runs `linear`, `certified`, `logistic` and `tree`."""
     return make_runs(tmp_path_factory.mktemp("report"))
 
 

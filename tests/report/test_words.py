@@ -152,8 +152,8 @@ def test_the_page_of_a_fit_is_that_of_the_report(runs, tmp_path, kind):
 def test_the_proof_of_a_tree_is_told_by_case(tree):
     searched = tree | {"settings": tree["settings"] | {"exact": "local-search"}}
     open_, closed = (
-        searched | {"termination": "round_limit", "gap": 0.3},
-        searched | {"termination": "proven", "gap": 0.0},
+        searched | {"termination": "round_limit"},
+        searched | {"termination": "proven"},
     )
     assert "a wide gap does not mean that the tree is bad" in gap_words(open_)
     assert "proves little" not in " ".join(reach_words(closed))

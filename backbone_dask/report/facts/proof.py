@@ -8,6 +8,8 @@ from typing import Any
 from backbone_dask.report.numbers import duration, number, percent
 
 _FAR = 3
+_CLOSED = 5e-4
+"""A share of the objective that looks like nothing in a drawing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,11 @@ def worth_drawing(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
         return moments
     most = last.objective + _FAR * max(last.objective - min(bounds), 0.0)
     return tuple(moment for moment in moments if moment.objective <= most)
+
+
+def around(objective: float) -> tuple[float, float]:
+    """Heights that keep a gap that is as good as closed from filling the drawing."""
+    return objective * (1 - _CLOSED), objective * (1 + _CLOSED)
 
 
 def trace_words(moments: tuple[Moment, ...]) -> str:
@@ -96,6 +103,8 @@ def _beyond(result: dict[str, Any]) -> str:
     others = result["store"]["n_features"] - len(result["backbone"])
     if not others:
         return "These are all columns there are."
+    if "global" in result:
+        return f"It says nothing of the other {others:,} columns; the gap over all columns does."
     return (
         f"It says nothing of the other {others:,} columns: a better model may use one that the screen or the "
         "subproblems dropped, which is what a higher coverage, more survivors and more subproblems guard against."

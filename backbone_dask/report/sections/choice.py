@@ -6,15 +6,12 @@ from typing import Any
 
 from backbone_dask.report.charts.lines import Curve, curves
 from backbone_dask.report.charts.steps import Plot, Steps, step_lines
-from backbone_dask.report.facts.proof import Moment, ended_words, reach_words, trace, trace_words, worth_drawing
+from backbone_dask.report.facts.proof import Moment, around, ended_words, reach_words, trace, trace_words, worth_drawing
 from backbone_dask.report.facts.validation import Curves, chosen_words, curve_name, cut_words, validation_curves
 from backbone_dask.report.html import element, fact, paragraph, section, text
 from backbone_dask.report.material import Material
 from backbone_dask.report.numbers import duration, number, percent
 from backbone_dask.report.sections.figure import figure
-
-_CLOSED = 5e-4
-"""A share of the objective that looks like nothing in a drawing."""
 
 
 def validation_section(material: Material) -> str:
@@ -60,17 +57,21 @@ def _tried(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def proof_section(material: Material) -> str:
-    """Objective, bound and gap, and how to read them honestly."""
+    """Objective, bound and gap on the backbone, and how to read them honestly."""
     result = material.result
-    numbers = element("dl", *(_known(result, each) for each in ("objective", "bound", "gap")), class_="facts")
+    proven = result["reduced"]
+    shown = [
+        ("objective", result["objective"], number(result["objective"], 6), "objective"),
+        ("lower bound on the backbone", proven["bound"], number(proven["bound"], 6), "bound"),
+        ("gap on the backbone", proven["gap"], percent(proven["gap"]), "gap"),
+    ]
+    numbers = element("dl", *(_known(*each) for each in shown), class_="facts")
     read = [paragraph(each) for each in (ended_words(result), *reach_words(result))]
     return section("proof", "What is proven, and what is not", numbers, *read)
 
 
-def _known(result: dict[str, Any], each: str) -> str:
-    words = percent(result["gap"]) if each == "gap" else number(result[each], 6)
-    called = {"bound": "lower bound"}.get(each, each)
-    return element("div", element("dt", text(called)), element("dd", fact(result[each], words, each)))
+def _known(said: str, value: float, words: str, called: str) -> str:
+    return element("div", element("dt", text(said)), element("dd", fact(value, words, called)))
 
 
 def trace_section(material: Material) -> str:
@@ -86,16 +87,11 @@ def trace_section(material: Material) -> str:
     off = " First guesses that were far off are in the numbers only." if len(drawn) < len(moments) else ""
     said = trace_words(moments) + off
     title = f"Best objective and lower bound over {duration(end)}"
-    drawing = step_lines(lines, Plot("seconds of the exact solve", _around(moments[-1])), "trace", title, said)
+    drawing = step_lines(lines, Plot("seconds of the exact solve", around(moments[-1].objective)), "trace", title, said)
     head = ["seconds", "objective", "lower bound", "gap"]
     return section(
         "trace", "The exact solve over time", figure(drawing, said, head, [_moment(each) for each in moments])
     )
-
-
-def _around(last: Moment) -> tuple[float, float]:
-    """Heights that keep a gap that is as good as closed from filling the drawing."""
-    return last.objective * (1 - _CLOSED), last.objective * (1 + _CLOSED)
 
 
 def _moment(moment: Moment) -> list[str]:

@@ -19,6 +19,7 @@ _MEANING = {
     "levels": "solving subproblems",
     "extend": "pricing what the tree lacks",
     "reduced": "solving the reduced problem",
+    "certify": "pricing all columns, and solving again with those that came in",
 }
 
 

@@ -63,8 +63,13 @@ def _asked_first(result: dict[str, Any], found: int) -> list[str]:
 
 def _proven(result: dict[str, Any]) -> list[tuple[str, float, str, str]]:
     """A local search proves next to nothing, which is no headline."""
-    searched = result["settings"]["exact"] == "local-search"
-    return [] if searched else [("gap", result["gap"], percent(result["gap"]), "headline-gap")]
+    if result["settings"]["exact"] == "local-search":
+        return []
+    kinds = [
+        ("gap on the backbone", "reduced", "headline-gap"),
+        ("gap over all columns", "global", "headline-global-gap"),
+    ]
+    return [(said, result[of]["gap"], percent(result[of]["gap"]), name) for said, of, name in kinds if of in result]
 
 
 def recovery_section(material: Material) -> str:
