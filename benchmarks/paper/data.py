@@ -1,0 +1,28 @@
+"""The folder with the real data sets, which the user names once; worker processes inherit it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+VARIABLE = "BACKBONE_PAPER_DATA"
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+class MissingDataError(FileNotFoundError):
+    """A data set is not where it was said to be."""
+
+
+def use_data(folder: Path | None) -> None:
+    """For this process and those that it starts."""
+    if folder is not None:
+        os.environ[VARIABLE] = str(folder.resolve())
+
+
+def data_file(name: str) -> Path:
+    """A file of the data folder, such as `uci/housing.data`."""
+    folder = os.environ.get(VARIABLE)
+    path = (Path(folder) if folder else BESIDE) / name
+    if not path.exists():
+        raise MissingDataError(f"{name} is not in {path.parent}; name the folder that has it with --data FOLDER")
+    return path

@@ -1,0 +1,113 @@
+"""The methods of the paper's tables on regression data, each from expanded data to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from backbone_dask import BackboneRegressor
+from backbone_dask import screen as best_columns
+from benchmarks.paper.answer import Answer
+from benchmarks.paper.baselines.deco import deco_columns
+from benchmarks.paper.baselines.oracle import RIDGES, SECONDS, SIZES, sparse_regression
+from benchmarks.paper.baselines.rfe import eliminate_by_regression
+from benchmarks.paper.baselines.sis_enet import TRAINING_SHARE, Net, fit_net
+from benchmarks.paper.null_screen import survivors
+from benchmarks.paper.permuted import Expanded
+
+Method = Callable[[Expanded, int], Answer]
+SCREEN, BACKBONE = 10_000, 500
+PAPER = {
+    "n_nonzero": SIZES,
+    "screen_size": SCREEN,
+    "subproblem_fraction": 0.5,
+    "n_subproblems": 10,
+    "subproblem_size": "grid",
+    "backbone_max": BACKBONE,
+    "time_limit": SECONDS,
+}
+MIXES = (0.001, 0.25, 0.5, 0.75, 1.0)
+"""From the ridge, for which glmnet wants a trace of the lasso, to the lasso."""
+KEPT = (50, 100, 500, 1000, 5000)
+"""Numbers of columns that SIS-ENET chooses from."""
+_HOLDOUT = 16_180
+
+
+def backbone(data: Expanded, seed: int) -> Answer:
+    """The exact fit on as many columns as chance would not explain: so few that there is nothing left to sample."""
+    kept = survivors(data.X, data.y, kind="correlation", most=BACKBONE, seed=seed)
+    return _answer(sparse_regression(data.X, data.y, kept), data)
+
+
+def backbone_as_published(data: Expanded, seed: int) -> Answer:
+    """The paper's settings but for ridge weights, time limit, and k_m of 17, 34 and 50 in place of 10, 20 and 30."""
+    gammas = [times / np.sqrt(data.y.size) for times in RIDGES]
+    model = BackboneRegressor(gamma=gammas, executor="serial", random_state=seed, **PAPER)
+    return _answer(model.fit(data.X, data.y), data)
+
+
+def oracle(data: Expanded, seed: int) -> Answer:
+    """SR on the original columns."""
+    real = data.original()
+    return _answer(sparse_regression(real.X, real.y, real.n_original), real)
+
+
+def rfe(data: Expanded, seed: int) -> Answer:
+    """SR on what recursive elimination leaves."""
+    left = eliminate_by_regression(data.X, data.y)
+    few = data.take(left)
+    return _answer(sparse_regression(few.X, few.y, left.size), few).among(left)
+
+
+def deco(data: Expanded, seed: int) -> Answer:
+    """ENET on what the blocks choose."""
+    chosen = deco_columns(data.X, data.y, seed=seed)
+    few = data.take(chosen)
+    return _net_answer(_net(few, seed), few).among(chosen)
+
+
+def sis_enet(data: Expanded, seed: int) -> Answer:
+    """ENET on the columns that correlate most with y; how many, by the error on a hold-out of 30 %."""
+    order = np.random.default_rng([_HOLDOUT, seed]).permutation(data.y.size)
+    split = round(TRAINING_SHARE * data.y.size)
+    inner = data.samples(order[:split], order[split:])
+    errors = {kept: _error(inner, kept, seed) for kept in KEPT if kept <= data.X.shape[1]}
+    ids = _screened(data, min(errors, key=errors.__getitem__))
+    few = data.take(ids)
+    return _net_answer(_net(few, seed), few).among(ids)
+
+
+def _error(data: Expanded, kept: int, seed: int) -> float:
+    few = data.take(_screened(data, kept))
+    predicted = _net_answer(_net(few, seed), few).predicted
+    return float(((few.y_test - predicted) ** 2).mean())
+
+
+def _screened(data: Expanded, kept: int) -> np.ndarray:
+    (found,) = best_columns(data.X, data.y, keep=kept, executor="serial").values()
+    return found.candidates
+
+
+def _net(data: Expanded, seed: int) -> Net:
+    X = np.asfortranarray(data.X, np.float64)
+    return fit_net(X, data.y, "linear", seed=seed, mixes=MIXES)
+
+
+def _net_answer(net: Net, data: Expanded) -> Answer:
+    support = net.support
+    return Answer(support, data.X_test[:, support].astype(np.float64) @ net.weights[support] + net.intercept)
+
+
+def _answer(model: BackboneRegressor, data: Expanded) -> Answer:
+    return Answer(model.support_, model.predict(data.X_test), model.gap_)
+
+
+METHODS: dict[str, Method] = {
+    "BB": backbone,
+    "SR-ORACLE": oracle,
+    "SIS-ENET": sis_enet,
+    "DECO": deco,
+    "BB as published": backbone_as_published,
+    "RFE": rfe,
+}

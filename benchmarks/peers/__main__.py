@@ -1,0 +1,83 @@
+"""Our fits beside those of other libraries: time, memory, recovery and prediction; prints Markdown tables.
+
+    python -m venv PEERS && PEERS/bin/pip install -r benchmarks/peers/requirements.txt
+    python -m venv OLDER && OLDER/bin/pip install -r benchmarks/peers/requirements-older.txt
+    python -m benchmarks.peers --python PEERS/bin/python OLDER/bin/python [--problems linear-5k] [--seeds 1 2 3]
+
+Every method runs in a process of its own, on one thread, on the same files, in the first of the interpreters that has
+its library. A method that is not installed, fails, or runs out of time or memory is a row that says so. With
+`--results FILE` rows are kept, and those that the file has are not measured again; `--show` only prints them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.peers.harness import Limits, Row, run
+from benchmarks.peers.methods import methods_for
+from benchmarks.peers.problems import PROBLEMS, Problem
+from benchmarks.peers.table import page
+
+
+def known(results: Path | None) -> list[Row]:
+    if results is None or not results.exists():
+        return []
+    return [Row(**json.loads(line)) for line in results.read_text().splitlines()]
+
+
+def keep(results: Path | None, row: Row) -> None:
+    print(f"{row.problem} {row.seed} {row.method}: {row.outcome}, {row.seconds:.2f} s", file=sys.stderr, flush=True)
+    if results is not None:
+        with results.open("a") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+
+
+def measure(problem: Problem, methods: list[str], asked: argparse.Namespace) -> Iterator[Row]:
+    """One row for each method, on files that are written once and removed."""
+    limits = Limits(asked.limit, asked.memory)
+    with TemporaryDirectory(dir=asked.folder) as folder:
+        problem.write(Path(folder))
+        for method in methods:
+            row = run(problem, method, [*asked.python, sys.executable], Path(folder), limits)
+            keep(asked.results, row)
+            yield row
+
+
+def wanted(problem: Problem, asked: argparse.Namespace, rows: list[Row]) -> list[str]:
+    """Methods that no row has yet."""
+    have = {row.method for row in rows if (row.problem, row.seed) == (problem.name, problem.recipe.seed)}
+    chosen = [name for name in methods_for(problem.recipe.kind) if not asked.methods or name in asked.methods]
+    return [name for name in chosen if name not in have]
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", nargs="+", default=[], help="interpreters of environments that have peers")
+    parser.add_argument("--problems", nargs="+", choices=sorted(PROBLEMS), default=[*PROBLEMS][1:])
+    parser.add_argument("--methods", nargs="+", help="names as in the table; all that know the problem if not given")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds of one process")
+    parser.add_argument("--memory", type=float, default=12.0, help="GiB of one process")
+    parser.add_argument("--folder", help="where the tables are written; a temporary folder if not given")
+    parser.add_argument("--results", type=Path, help="a file of rows, which is added to")
+    parser.add_argument("--show", action="store_true", help="print the rows of --results and measure nothing")
+    return parser.parse_args()
+
+
+def main() -> None:
+    asked = parsed()
+    rows = known(asked.results)
+    for problem in (PROBLEMS[name].seeded(seed) for name in asked.problems for seed in asked.seeds):
+        methods = [] if asked.show else wanted(problem, asked, rows)
+        rows += measure(problem, methods, asked) if methods else []
+    print(page([PROBLEMS[name] for name in asked.problems], rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Which methods meet on which data, with what they choose from."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.real.answers import Answer
+from benchmarks.real.cart import cart
+from benchmarks.real.data import Data
+from benchmarks.real.folds import Fold, Split
+from benchmarks.real.lasso import as_many, covariates_alone, lasso, lasso_of_text, one_against_rest, ridge
+from benchmarks.real.ours import Method, screened, sparse, tree
+from benchmarks.real.pairs import pair_methods
+from benchmarks.real.runs import place
+from benchmarks.real.subsets import best_subset
+
+SIZES = (1, 2, 4, 8, 16)
+MOUSE_SIZES = (5, 10, 20, 40, 80)
+# Five folds where samples are few and fits are fast, three where fits are slower, else a hold-out.
+_ARRAY: dict[str, Any] = {"n_nonzero": SIZES, "gamma": (2.0, 0.5, 0.1, 0.02), "validation": 3, "time_limit": 5.0}
+OWN: dict[str, dict[str, Any]] = {
+    "riboflavin": {"n_nonzero": SIZES, "gamma": "grid", "validation": 5, "time_limit": 30.0},
+    "alon": _ARRAY,
+    "golub": _ARRAY,
+    "singh": _ARRAY,
+    "mice": {"n_nonzero": MOUSE_SIZES, "gamma": (0.003, 0.001, 0.0003, 0.0001), "validation": 0.7, "time_limit": 10.0},
+}
+POPULATION: dict[str, Any] = {"gamma": 0.5, "time_limit": 5.0}
+SURVIVORS = 10_000
+
+
+def methods(data: Data, fold: Fold, out: Path, abess_python: str | None) -> dict[str, Method]:
+    """By name, in the order in which they run: some lean on what ours found in the same fold."""
+    if data.name.startswith("mice-pairs"):
+        return pair_methods(out, abess_python, data, fold)
+    same_size = partial(_as_many_as, place(out, data, "backbone", fold))
+    if data.name == "hapmap":
+        return _population_methods()
+    if data.name == "text":
+        return {
+            "backbone": sparse(n_nonzero=100, screen_size=SURVIVORS, time_limit=30.0),
+            "backbone, screened by loss": screened("logistic-loss", SURVIVORS, n_nonzero=100, time_limit=30.0),
+            "backbone, screened by loss, k = 200": screened("logistic-loss", SURVIVORS, n_nonzero=200, time_limit=30.0),
+            "lasso, as many features": same_size,
+            "lasso": lasso_of_text,
+        }
+    return _own(data) | _peers(data, same_size, abess_python)
+
+
+def _own(data: Data) -> dict[str, Method]:
+    settings = OWN[data.name.split("-")[0]]
+    return {
+        "backbone": sparse(**settings),
+        "backbone, EBIC": sparse(**settings | {"validation": "ebic"}),
+        "backbone, k = 10": sparse(n_nonzero=10, time_limit=settings["time_limit"]),
+    }
+
+
+def _peers(data: Data, same_size: Method, abess_python: str | None) -> dict[str, Method]:
+    mouse = data.name.startswith("mice")
+    found: dict[str, Method] = {"lasso": lasso, "lasso, as many features": same_size}
+    if mouse:
+        found |= {"ridge, all columns": ridge, "covariates alone": covariates_alone}
+    if abess_python:
+        subset = partial(best_subset, abess_python, MOUSE_SIZES if mouse else SIZES)
+        found |= {"abess": subset, "abess, EBIC": partial(subset, cv=False)}
+    return found
+
+
+def _population_methods() -> dict[str, Method]:
+    return {
+        "backbone tree": tree(depth=[6, 10], time_limit=60.0),
+        "backbone, one against the rest, k = 20": sparse(n_nonzero=20, **POPULATION),
+        "backbone, one against the rest, k = 50": sparse(n_nonzero=50, **POPULATION),
+        "backbone, one against the rest, k = 50, no screen": sparse(n_nonzero=50, screen_size=20_000, **POPULATION),
+        "backbone tree, no screen, fixed complexity": tree(
+            depth=10, complexity=0.003, min_bucket=5, screen="none", n_subproblems=5, time_limit=30.0
+        ),
+        "CART": cart,
+        "lasso, one against the rest": one_against_rest,
+    }
+
+
+def _as_many_as(path: Path, split: Split) -> Answer:
+    """A lasso with as many features as ours had in the same fold."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist; run the method of ours that it is compared with first")
+    return as_many(int(json.loads(path.read_text())["n_features"]), split)

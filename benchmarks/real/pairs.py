@@ -1,0 +1,72 @@
+"""All products of two SNPs of the mice: ours screens every one of them, its peers take what is left of that screen.
+
+Samples that are held out are in no part of it: the store of products is made from the training mice alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backbone_dask.problems.extras import Extras
+from backbone_dask.problems.fitting import Fitted, fit_sparse, prepare
+from backbone_dask.problems.prediction import predict_store
+from backbone_dask.runtime.executor import SerialExecutor
+from backbone_dask.settings import Settings
+from backbone_dask.store import InteractionStore, MemoryStore
+from backbone_dask.store.pairs import pairs_of
+from benchmarks.real.answers import Answer
+from benchmarks.real.data import Data
+from benchmarks.real.folds import Fold, Split
+from benchmarks.real.lasso import lasso
+from benchmarks.real.ours import Method, sparse
+from benchmarks.real.subsets import best_subset
+
+SIZES = (5, 10, 20, 40, 80)
+N_NONZERO = 10
+
+
+def pair_methods(out: Path, abess_python: str | None, data: Data, fold: Fold) -> dict[str, Method]:
+    """Ours comes first: it leaves its survivors for the others, all of which choose their size on them."""
+    kept = out / data.name / f"survivors-{fold.label}.npy"
+    chosen = sparse(n_nonzero=SIZES, gamma=(0.003, 0.001, 0.0003, 0.0001), validation=0.7, time_limit=10.0)
+    choosers: dict[str, Method] = {"backbone on survivors": chosen, "lasso on survivors": lasso}
+    if abess_python:
+        choosers["abess on survivors"] = partial(best_subset, abess_python, SIZES)
+    all_pairs: dict[str, Method] = {f"backbone on all pairs, k = {N_NONZERO}": partial(_all_pairs, kept)}
+    return all_pairs | {name: partial(_on_survivors, kept, method) for name, method in choosers.items()}
+
+
+def _all_pairs(kept: Path, split: Split) -> Answer:
+    began = time.process_time()
+    store = InteractionStore(MemoryStore(split.X))
+    settings = Settings(n_nonzero=N_NONZERO, time_limit=30.0, seed=split.seed)
+    ready = prepare(store, split.y, settings, extras=Extras(covariates=split.covariates))
+    found: Fitted = fit_sparse(ready, SerialExecutor())
+    seconds = time.process_time() - began
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    np.save(kept, found.finding.screening.candidates)
+    predicted = predict_store(found.model, InteractionStore(MemoryStore(split.X_new)), split.covariates_new)
+    chosen = {"n_nonzero": found.n_nonzero, "gamma": found.gamma, "columns": store.n_features, **_phases(found)}
+    return Answer(predicted, found.model.ids.size, gap=found.finding.outcome.gap, chosen=chosen, seconds=seconds)
+
+
+def _phases(found: Fitted) -> dict[str, Any]:
+    return {"pairs": found.model.names, "phases": found.finding.seconds}
+
+
+def _on_survivors(kept: Path, method: Callable[[Split], Answer], split: Split) -> Answer:
+    ids = np.load(kept)
+    return method(replace(split, X=products(split.X, ids), X_new=products(split.X_new, ids)))
+
+
+def products(X: NDArray[np.int8], ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    a, b = pairs_of(ids, X.shape[1])
+    return np.asarray(X[:, a] * X[:, b], np.float64)

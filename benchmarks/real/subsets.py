@@ -1,0 +1,54 @@
+"""abess, best subsets by splicing, in a process of its own that the benchmark talks to by files."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.real.answers import Answer
+from benchmarks.real.data import NUMBERS
+from benchmarks.real.folds import Split
+from benchmarks.real.lasso import scaled
+
+SCRIPT = Path(__file__).with_name("abess_process.py")
+
+
+def best_subset(python: str, sizes: Sequence[int], split: Split, cv: bool = True) -> Answer:
+    """The size chosen by five folds, or by the extended BIC; covariates are always selected."""
+    classes, codes = np.unique(split.y, return_inverse=True)
+    question = _question(split, codes, classes.size, sizes, cv)
+    with tempfile.TemporaryDirectory() as folder:
+        asked, told = Path(folder, "question.npz"), Path(folder, "answer.npz")
+        np.savez(asked, **question)
+        subprocess.run([python, str(SCRIPT), str(asked), str(told)], check=True, stdout=subprocess.DEVNULL)
+        with np.load(told) as found:
+            return _answer(split, classes, {name: found[name] for name in found.files})
+
+
+def _question(split: Split, codes: Any, n_classes: int, sizes: Sequence[int], cv: bool) -> dict[str, Any]:
+    X, X_new = _varying(*scaled(split))
+    n_always = 0 if split.covariates is None else split.covariates.shape[1]
+    if split.covariates is not None:
+        X, X_new = np.hstack([split.covariates, X]), np.hstack([split.covariates_new, X_new])
+    kind = "numbers" if split.task == NUMBERS else "two" if n_classes == 2 else "several"
+    y = split.y if kind == "numbers" else codes if kind == "two" else np.eye(n_classes)[codes]
+    return {"X": X, "y": y, "X_new": X_new, "sizes": list(sizes), "n_always": n_always, "kind": kind, "cv": cv}
+
+
+def _varying(X: Any, X_new: Any) -> tuple[Any, Any]:
+    """abess refuses columns that are constant."""
+    varies = np.ptp(X, axis=0) > 0
+    return X[:, varies], X_new[:, varies]
+
+
+def _answer(split: Split, classes: Any, found: dict[str, Any]) -> Answer:
+    n_features, seconds, odds = int(found["n_features"]), float(found["seconds"]), found["odds"]
+    if split.task == NUMBERS:
+        return Answer(odds, n_features, seconds=seconds)
+    labels = classes[(odds > 0).astype(int) if odds.ndim == 1 else odds.argmax(axis=1)]
+    return Answer(labels, n_features, odds if odds.ndim == 1 else None, seconds=seconds)

@@ -1,0 +1,93 @@
+"""The comparison with other libraries: a fit in a process of its own is measured, and whatever goes wrong is a row."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.peers.harness import DONE, Limits, Row, run
+from benchmarks.peers.model import linear_model
+from benchmarks.peers.problems import PROBLEMS, TEST_SAMPLES, Problem
+from benchmarks.peers.table import page
+
+TINY = PROBLEMS["tiny"].seeded(1)
+ENOUGH = Limits(seconds=60, gib=8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("tiny")
+    TINY.write(made)
+    return made
+
+
+def rfe(folder: Path, limits: Limits, pythons: tuple[str, ...] = (sys.executable,), problem: Problem = TINY) -> Row:
+    return run(problem, "RFE", pythons, folder, limits)
+
+
+def test_a_fit_in_a_process_of_its_own_is_measured(folder: Path) -> None:
+    row = rfe(folder, ENOUGH)
+    assert row.outcome == DONE, row.outcome
+    assert (row.size, row.hits) == (3, 3)
+    assert row.score > 0.8
+    assert 0 < row.seconds < row.first_seconds < ENOUGH.seconds
+    assert 20 * 2**20 < row.peak_bytes < ENOUGH.gib * 2**30
+    assert row.version
+
+
+def test_the_truth_is_not_among_the_files(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} - {"answer.json"} == {
+        "X.npy",
+        "X_test.npy",
+        "y.npy",
+        "problem.json",
+    }
+    assert (folder / "problem.json").read_text() == '{"kind": "linear", "size": 3}'
+
+
+def test_the_test_table_is_another_draw_of_the_same_truth(folder: Path) -> None:
+    table, y = np.load(folder / "X_test.npy"), TINY.test_target
+    assert table.shape == (200, TEST_SAMPLES)
+    rows = table[TINY.relevant]
+    weights = np.linalg.lstsq(rows.T, y, rcond=None)[0]
+    assert 1 - np.var(y - weights @ rows) / np.var(y) == pytest.approx(5 / 6, abs=0.02)
+
+
+def test_running_out_of_time_is_a_row(folder: Path) -> None:
+    row = rfe(folder, replace(ENOUGH, seconds=0.05))
+    assert row.outcome == "out of time (0.05 s)"
+    assert np.isnan(row.seconds)
+
+
+def test_running_out_of_memory_is_a_row(folder: Path) -> None:
+    assert rfe(folder, replace(ENOUGH, gib=0.2)).outcome.startswith("failed: ")
+
+
+def test_a_failure_is_a_row_that_gives_the_reason(tmp_path: Path) -> None:
+    assert rfe(tmp_path, ENOUGH).outcome.startswith("failed: FileNotFoundError")
+
+
+def test_a_library_that_no_interpreter_has_is_a_row(folder: Path) -> None:
+    assert rfe(folder, ENOUGH, pythons=()).outcome == "not installed"
+
+
+def test_the_table_has_means_of_what_ended_and_names_the_rest() -> None:
+    ended = [
+        Row("tiny", seed, "RFE", DONE, "1.0", seconds, 1.0, 2.0, 2**20, 4, hits, 0.5)
+        for seed, seconds, hits in ((1, 1.0, 3), (2, 2.0, 1))
+    ]
+    lines = page([TINY], [*ended, Row("tiny", 3, "RFE", "out of time (9 s)"), Row("tiny", 1, "abess", "not installed")])
+    assert "| abess; not installed | yes |" in lines
+    assert "| RFE (1.0); out of time (9 s) (seed 3) | yes | 1 | 1.5 | 2 | 1 | 2.0 | 4.0 | 50% | 0.5000 |" in lines
+
+
+def test_a_linear_model_reads_the_columns_in_the_model_only() -> None:
+    model = linear_model([0.0, 2.0], [1.0], ids=[3, 5])
+    assert model.support.tolist() == [5]
+    table = np.full((1, 6), np.nan)
+    table[0, 5] = 4.0
+    assert model.predict(table).tolist() == [9.0]
