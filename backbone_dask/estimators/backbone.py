@@ -67,7 +67,7 @@ class Backbone(MetaEstimatorMixin, TableEstimator):
         sparse themselves.
     screen : str or None
         "correlation" or "splines" for numbers, "logistic", "logistic-loss", "svm" or "entropy" for classes, or "none",
-        which keeps every column. None is "correlation", for two classes "logistic", for more "svm".
+        which keeps every column. None is "correlation", for two classes "logistic-loss", for more "svm".
     screen_size, subproblem_fraction, n_subproblems, backbone_max, sampling, patience
         See :class:`backbone_dask.settings.Settings`.
     missing, executor, keep_blocks, random_state

@@ -59,8 +59,8 @@ def screen(
     targets : names of several targets of a store.
     missing : "mean" takes NaN for the mean of its column over all samples, those of a fold that is left out included.
         Whole numbers in memory are all values; in a store that declares it, -128 (int8) and 255 (uint8) are missing.
-    rounds : passes over the columns, with "correlation" or "logistic" and one target. Each after the first asks what a
-        column adds to a sparse model of the survivors so far, of at most `n_nonzero` features.
+    rounds : passes over the columns, with "correlation" or "logistic-loss" and one target. Each later one asks what
+        a column adds to a sparse model of the survivors so far, of at most `n_nonzero` features.
     keep_blocks : whether workers keep the blocks of a store in memory, as far as they fit, for the next pass.
 
     Returns a dict from Question(target, fold) to Screening.

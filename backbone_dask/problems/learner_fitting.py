@@ -40,7 +40,7 @@ from backbone_dask.store import FeatureStore
 from backbone_dask.subproblems.relaxation import relevant_of
 from backbone_dask.values import CandidateIds, SparseFit, Target
 
-_WEIGHTED = {"regression": "correlation", "classification": "logistic"}
+_WEIGHTED = {"regression": "correlation", "classification": "logistic-loss"}
 """The screen of each task that knows sample weights."""
 
 

@@ -22,7 +22,7 @@ from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values,
 from backbone_dask.problems.unpenalised import largest_likelihood
 from backbone_dask.protocols import Panel, Problem
 from backbone_dask.runtime.scoring import OneQuestion
-from backbone_dask.screens.logistic import logistic as logistic_screen
+from backbone_dask.screens.logistic import logistic_loss
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.screens.prices import AdjustedPricePanel, PricePanel
 from backbone_dask.settings import ResolvedSettings
@@ -118,7 +118,7 @@ class LogisticTask:
 
     def _screen(self) -> Panel:
         if self.adjusted.is_plain:
-            return OneQuestion(logistic_screen, self.response)
+            return OneQuestion(logistic_loss, self.response)
         return self.condition(np.empty((0, self.response.size), np.float32))
 
     def condition(self, columns: Standardised) -> Panel:

@@ -14,7 +14,7 @@ from backbone_dask.settings import Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.values import Screening, Target
 
-_TASKS = {"correlation": "regression", "logistic": "classification"}
+_TASKS = {"correlation": "regression", "logistic-loss": "classification"}
 
 
 def screen_in_rounds(

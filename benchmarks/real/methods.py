@@ -42,8 +42,8 @@ def methods(data: Data, fold: Fold, out: Path, abess_python: str | None) -> dict
     if data.name == "text":
         return {
             "backbone": sparse(n_nonzero=100, screen_size=SURVIVORS, time_limit=30.0),
-            "backbone, screened by loss": screened("logistic-loss", SURVIVORS, n_nonzero=100, time_limit=30.0),
-            "backbone, screened by loss, k = 200": screened("logistic-loss", SURVIVORS, n_nonzero=200, time_limit=30.0),
+            "backbone, k = 200": sparse(n_nonzero=200, screen_size=SURVIVORS, time_limit=30.0),
+            "backbone, screened by slope": screened("logistic", SURVIVORS, n_nonzero=100, time_limit=30.0),
             "lasso, as many features": same_size,
             "lasso": lasso_of_text,
         }

@@ -255,3 +255,14 @@ def test_bad_input_is_named(table):
         BackboneClassifier(2, subproblem="rounding").fit(X, y)
     with pytest.raises(InvalidSettingError, match="groups and nonnegative need"):
         BackboneClassifier(2, nonnegative=True, subproblem="elastic-net").fit(X, y)
+
+
+def test_columns_that_are_rare_do_not_crowd_out_those_that_explain_more() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    common = rng.random((400, 5)) < np.where(y, 0.45, 0.15)[:, None]
+    rare = np.zeros((400, 1500))
+    # Each occurs in two samples of one class: separated, so that its slope is as large as the fit allows.
+    rare[200 + rng.integers(0, 200, (2, 1500)), np.arange(1500)] = 1
+    model = BackboneClassifier(n_nonzero=5, screen_size=50, executor="serial").fit(np.hstack([rare, common]), y)
+    assert model.support_.tolist() == list(range(1500, 1505))
