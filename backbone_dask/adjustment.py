@@ -19,8 +19,6 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 ROWS_AT_A_TIME = 256
-# What is left of a column in the span of the covariates is the rounding of float32.
-_LEAST_LEFT = 1e-4
 _DEPENDENT = 1e-10
 
 
@@ -124,25 +122,32 @@ class Adjustment:
         rest = (
             0.0 if self.has_intercept else (columns.mean / np.where(columns.scale > 0, columns.scale, np.inf))[:, None]
         )
-        return np.where(np.isnan(rows), rest, rows)
+        rows = np.where(np.isnan(rows), rest, rows)
+        # What does not count may be so far from what does that its squares are no numbers.
+        rows[:, self.weights == 0] = 0.0
+        return rows
 
     def _scaled_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
         rows, share = self._rows(columns), self.weights / self.total
+        rounding = columns.resolution * self._size(columns, rows * self.root) / np.sqrt(self.weights.mean())
         if self.has_intercept:
-            rows -= np.einsum("ji,i->j", rows, share)[:, None]
+            rows -= np.einsum("ji,i->j", rows, share)[:, None] * (share > 0)
         length = np.sqrt(np.einsum("ji,ji,i->j", rows, rows, share))
-        rows *= np.divide(1.0, length, out=np.zeros_like(length), where=length > _LEAST_LEFT)[:, None]
-        return rows.astype(np.float32), np.where(length > _LEAST_LEFT, length * columns.scale, 0.0)
+        return _at_length(rows, np.where(length > rounding, length, 0.0), columns.scale)
 
     def _projected_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
-        rows = self._rows(columns)
-        rows *= self.root
-        before = _lengths(rows)
+        rows = self._rows(columns) * self.root
+        rounding = columns.resolution * self._size(columns, rows)
         rows = _without(rows, self.basis)
         left = _lengths(rows)
-        left[left <= _LEAST_LEFT * before] = 0
-        rows *= np.divide(1.0, left, out=np.zeros_like(left), where=left > 0)[:, None]
-        return rows.astype(np.float32), left * columns.scale
+        return _at_length(rows, np.where(left > rounding, left, 0.0), columns.scale)
+
+    def _size(self, columns: Columns, rows: Matrix) -> Vector:
+        """No less than the root of the mean square of root * X_j, over the scale; `rows` are about 0."""
+        if not self.has_intercept:
+            return _lengths(rows)
+        mean = np.divide(np.abs(columns.mean), columns.scale, out=np.zeros(len(rows)), where=columns.scale > 0)
+        return np.asarray(_lengths(rows) + mean * np.sqrt(self.weights.mean()))
 
 
 def adjustment(
@@ -171,6 +176,12 @@ def _starts(columns: Columns) -> range:
 
 def _without(rows: Any, basis: Matrix) -> Any:
     return rows - (rows @ basis.T) @ basis
+
+
+def _at_length(rows: Matrix, length: Vector, scale: Vector) -> tuple[Standardised, Vector]:
+    """Rows over their length, all zero where it is 0; and what columns of that scale were divided by in all."""
+    rows *= np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)[:, None]
+    return rows.astype(np.float32), length * scale
 
 
 def _lengths(rows: Matrix) -> Vector:

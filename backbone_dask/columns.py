@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numba
@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.values import Mask, Standardised
+
+_RESOLUTION = 1e-8
+"""Far above the rounding of sums in float64, and below that of float32, in which solvers take their columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class Columns:
     def n_features(self) -> int:
         return int(self.values.shape[0])
 
+    @property
+    def resolution(self) -> float:
+        """Of a column's size: what is left of it is rounding if it is not more than this share."""
+        return _RESOLUTION if self.values.dtype != np.float32 else float(np.finfo(np.float32).eps)
+
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Columns:
         return Columns(self.values[rows], self.mean[rows], self.scale[rows], self.missing)
 
@@ -60,12 +68,21 @@ def measured(values: NDArray[Any], missing: int | None = None) -> tuple[Columns,
     return Columns(values, mean, scale, missing), absent
 
 
-def varies_on(columns: Columns, samples: NDArray[np.int64]) -> Mask:
-    """Which columns take more than one value on some samples; a missing value stands for the mean."""
-    varies = np.zeros(columns.n_features, np.bool_)
-    # No value equals NaN, so without missing values nothing is replaced.
-    _vary(columns.values, np.nan if columns.missing is None else float(columns.missing), columns.mean, samples, varies)
-    return varies
+def on_samples(columns: Columns, counted: Mask) -> Columns:
+    """The same as if other samples were not there: mean and scale are of those that count.
+
+    Where missing values have a code, the mean is what they stand for, and stays; whole numbers of one byte have no
+    value beside which others vanish. A column that does not vary on these samples has the scale 0.
+    """
+    if columns.values.dtype.kind != "f":
+        varies = np.zeros(columns.n_features, np.bool_)
+        # No value equals NaN, so without missing values nothing is replaced.
+        code = np.nan if columns.missing is None else float(columns.missing)
+        _vary(columns.values, code, columns.mean, np.flatnonzero(counted), varies)
+        return replace(columns, scale=np.where(varies, columns.scale, 0.0))
+    mean, scale = np.empty(columns.n_features), np.empty(columns.n_features)
+    _measure_on(columns.values, counted, mean, scale)
+    return replace(columns, mean=mean, scale=scale)
 
 
 def all_finite(values: NDArray[Any]) -> bool:
@@ -88,18 +105,46 @@ def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
     features, samples = values.shape
     for j in range(features):
         column = values[j]
-        total, squares, changes = 0.0, 0.0, 0
+        total, squares, rest, changes = 0.0, 0.0, 0.0, 0
         for i in range(samples):
             total += column[i]
         centre = total / samples
         for i in range(samples):
-            squares += (column[i] - centre) ** 2
+            deviation = column[i] - centre
+            rest += deviation
+            squares += deviation * deviation
         for i in range(samples):
             changes += column[i] != column[0]
-        mean[j] = centre
-        scale[j] = np.sqrt(squares / samples) if changes else 0.0
+        mean[j], scale[j] = _corrected(centre, rest, squares, samples) if changes else (np.float64(column[0]), 0.0)
         if changes and not _LEAST_SQUARES < squares < _MOST_SQUARES:
-            scale[j] = _extreme_scale(column, centre)
+            mean[j], scale[j] = centre, _extreme_scale(column, centre)
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_LANES)
+def _measure_on(values, counted, mean, scale):  # type: ignore[no-untyped-def]
+    first, samples = np.argmax(counted), counted.sum()
+    for j in range(values.shape[0]):
+        column = values[j]
+        total, squares, rest, changes = 0.0, 0.0, 0.0, 0
+        for i in range(counted.size):
+            total += column[i] if counted[i] else 0.0
+        centre = total / samples
+        for i in range(counted.size):
+            deviation = column[i] - centre if counted[i] else 0.0
+            rest += deviation
+            squares += deviation * deviation
+        for i in range(counted.size):
+            changes += counted[i] & (column[i] != column[first])
+        mean[j], scale[j] = _corrected(centre, rest, squares, samples) if changes else (np.float64(column[first]), 0.0)
+        if changes and not _LEAST_SQUARES < squares < _MOST_SQUARES:
+            mean[j], scale[j] = centre, _extreme_scale(column[counted], centre)
+
+
+@numba.njit(cache=True, nogil=True)
+def _corrected(centre, rest, squares, samples):  # type: ignore[no-untyped-def]
+    """Mean and scale from sums about a centre that the rounding of its own sum has moved: `rest` says how far."""
+    off = rest / samples
+    return centre + off, np.sqrt(max(squares / samples - off * off, 0.0))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -58,5 +58,6 @@ def prices_of(X: Standardised, a: Vector) -> Vector:
 def _prices(X: Standardised, a: Vector) -> Vector:
     rows = X.astype(np.float64)
     lengths = np.sqrt(np.einsum("ji,ji->j", rows, rows))
-    doubt = (_SINGLE + (a.size + 16) * _EPS) * lengths * float(np.linalg.norm(a))
+    # Twice: their scale is off by the rounding of its own sum of squares, too.
+    doubt = (_SINGLE + 2 * (a.size + 16) * _EPS) * lengths * float(np.linalg.norm(a))
     return np.asarray(np.abs(rows @ a) + doubt)

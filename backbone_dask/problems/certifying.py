@@ -147,7 +147,7 @@ class Certifier:
         self, ids: CandidateIds, pieces: list[Any], order: Any, start: Vector, support: CandidateIds
     ) -> Working:
         found = self._run(_relax, pieces, order, self.loss, start, np.searchsorted(ids, support))
-        return Working(ids, pieces, order, found)
+        return Working(ids, pieces, order, replace(found, a=self.task.priceable(found.a)))
 
     def _columns(self, ids: CandidateIds) -> Any:
         """A handle on prepared columns, on the worker where most of them lie."""

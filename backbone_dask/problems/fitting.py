@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights
+from backbone_dask.columns import on_samples
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.problems.certifying import Certifier, with_certificate
 from backbone_dask.problems.classes import class_names, two_classes, weigh_classes, words_for_numbers
@@ -273,13 +274,14 @@ def fitted_model(ready: Preparation, finding: Finding, traffic: dict[str, int]) 
     fit: SparseFit = finding.outcome.model
     ids: CandidateIds = finding.backbone[fit.support]
     columns = ready.store.gather(ids)
-    coefficients, free = ready.task.in_data_units(fit, columns)
-    has_intercept = ready.task.adjusted.has_intercept
+    adjusted = ready.task.adjusted
+    coefficients, free = ready.task.in_data_units(fit, on_samples(columns, adjusted.weights > 0))
+    has_intercept = adjusted.has_intercept
     tied, beside = ready.covariates.terms(free[1:] if has_intercept else free)
     support = Terms(ids, tuple(ready.store.names(ids)), coefficients, columns.mean)
     intercept = float(free[0]) if has_intercept else 0.0
     model = LinearModel(support, intercept, tied, beside, ready.classes, ready.covariates.beside, ready.labels)
-    predictor = coefficients @ raw_values(columns) + free @ ready.task.adjusted.free
+    predictor = coefficients @ raw_values(columns) + free @ adjusted.free
     quality = ready.task.quality(np.asarray(predictor))
     unpenalised = None if ready.groups.nonnegative else ready.task.unpenalised(columns)
     return Fitted(model, finding, ready.settings, quality, traffic, columns.scale, unpenalised)

@@ -104,6 +104,9 @@ class LinearTask:
             residual = self.response - (basis @ self.response) @ basis
         return ScorePanel(self.adjusted.root, basis, residual, self.adjusted.has_intercept)
 
+    def priceable(self, a: Vector) -> Vector:
+        return self.adjusted.outside(a)
+
     def pricing(self, a: Vector) -> Panel:
         adjusted = self.adjusted
         if adjusted.is_plain:

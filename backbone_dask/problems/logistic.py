@@ -132,8 +132,11 @@ class LogisticTask:
             residual = residual - (basis @ residual) @ basis
         return ScorePanel(root, basis, residual, self.adjusted.has_intercept)
 
+    def priceable(self, a: Vector) -> Vector:
+        return np.where(self.adjusted.weights > 0, a, 0.0)
+
     def pricing(self, a: Vector) -> Panel:
-        adjusted = self.adjusted
+        adjusted, a = self.adjusted, self.priceable(a)
         if adjusted.has_intercept and bool((adjusted.weights == 1).all()):
             return PricePanel.along(a)
         share = adjusted.weights / adjusted.total

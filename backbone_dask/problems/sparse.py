@@ -79,6 +79,10 @@ class SparseTask(Protocol):
         """The screen that asks what a column adds to a model of these, as `prepare` made them."""
         ...
 
+    def priceable(self, a: Vector) -> Vector:
+        """A dual vector without what no column can meet: the rounding of a column's mean has no price then."""
+        ...
+
     def pricing(self, a: Vector) -> Panel:
         """The pass that gives |X_j'a| / |a| of every column, as `prepare` makes it, or a little more."""
         ...

@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.columns import Columns, varies_on
+from backbone_dask.columns import Columns, on_samples
 from backbone_dask.protocols import FeatureSource
 from backbone_dask.runtime.cache import BLOCKS, joined_columns
 from backbone_dask.runtime.meter import METER
-from backbone_dask.values import CandidateIds, FeatureBlock
+from backbone_dask.values import CandidateIds, FeatureBlock, Mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +96,18 @@ class CachedSource(OverSource):
 class WeightedSource(OverSource):
     """Samples of zero weight are as if they were not there: a column that varies on them alone is constant."""
 
-    counted: NDArray[np.int64]
+    counted: Mask
 
     def read(self, block: FeatureBlock) -> Columns:
-        return self._judged(self.source.read(block))
+        return on_samples(self.source.read(block), self.counted)
 
     def gather(self, ids: CandidateIds) -> Columns:
-        return self._judged(self.source.gather(ids))
-
-    def _judged(self, columns: Columns) -> Columns:
-        return replace(columns, scale=np.where(varies_on(columns, self.counted), columns.scale, 0.0))
+        return on_samples(self.source.gather(ids), self.counted)
 
 
 def weighted_source(source: FeatureSource, weights: NDArray[np.float64]) -> FeatureSource:
     """The source as it is where every sample has a weight."""
-    return source if (weights > 0).all() else WeightedSource(source, np.flatnonzero(weights > 0))
+    return source if (weights > 0).all() else WeightedSource(source, weights > 0)
 
 
 def _counted(name: str, columns: Columns) -> Columns:

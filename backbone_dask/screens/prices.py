@@ -21,10 +21,10 @@ Matrix = NDArray[np.float64]
 
 _SINGLE, _DOUBLE = float(np.finfo(np.float32).eps) / 2, float(np.finfo(np.float64).eps)
 _CARE = 1.01
-"""Makes up for the rounding of the few operations that an error bound itself takes, and of a stored scale."""
+"""Makes up for the rounding of the few operations that an error bound itself takes."""
 _LARGEST = float(np.finfo(np.float64).max)
-_LEAST_LEFT = 0.99e-8
-"""Of a column's squares: prepared columns of which less is left are all zero."""
+_WITHIN = 0.99
+"""Of the resolution of a column: prepared columns of which less is left are all zero, whatever the rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class PricePanel:
         products = np.abs(centred_products(columns, self.direction))
         prices = np.divide(products, columns.scale, out=np.zeros_like(products), where=columns.scale > 0)
         samples = self.direction.size
-        prices += _CARE * np.sqrt(samples) * (_SINGLE + _rounding(samples))
+        # The scale is off by the rounding of its own sum of squares.
+        prices += _CARE * np.sqrt(samples) * (_SINGLE + 2 * _rounding(samples))
         return np.asarray(prices * self.length)[None]
 
 
@@ -92,14 +93,20 @@ class AdjustedPricePanel:
         raw = np.sqrt(samples) * (columns.scale + (0.0 if self.centred else np.abs(columns.mean)))
         # Both parts of the difference may be off by as much as the sums of squares that they are made of.
         doubt = 4 * error * (whole + raw**2 * self.squares.max())
-        least = _LEAST_LEFT * np.minimum(whole, columns.scale**2)
-        length = np.sqrt(np.maximum(whole - (sums[1:] ** 2).sum(axis=0) - doubt, least))
+        length = np.sqrt(np.maximum(whole - (sums[1:] ** 2).sum(axis=0) - doubt, self._least_left(columns, whole)))
         over = np.divide(1.0, length, out=np.zeros_like(length), where=(columns.scale > 0) & ~(length <= 0))
         longest = over * (raw + np.sqrt(samples * np.maximum(whole, 0.0)))
         moved = _SINGLE * np.minimum(longest, self.longest_row) + error * self._strength * longest
         prices = np.abs(sums[0]) * over * self.length + _CARE * moved * self.whole
         # A column whose squares leave the range of numbers may be the dearest; one without a product has no price.
         return np.where(np.isfinite(prices) | ~np.isfinite(sums[0]), prices, _LARGEST)
+
+    def _least_left(self, columns: Columns, whole: Vector) -> Vector:
+        """The least square that is left of a column that is not all zero once it is prepared."""
+        size = np.sqrt(np.maximum(whole, 0.0))
+        if self.centred:
+            size = size + np.abs(columns.mean) * np.sqrt(self.squares.sum())
+        return np.asarray((_WITHIN * columns.resolution * size) ** 2)
 
     def _sums(self, columns: Columns, rows: Matrix) -> tuple[Matrix, Vector]:
         """What every row sums of the columns, and the weighted sums of their squares."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backbone_dask.columns import Columns, measured, varies_on
+from backbone_dask.columns import Columns, measured, on_samples
 from backbone_dask.testing.planted import MISSING, Dtype, planted
 from backbone_dask.testing.strategies import columns as any_columns
 
@@ -153,10 +155,39 @@ def test_blocks_change_no_bit(missing: int | None) -> None:
 
 
 @given(any_columns(), st.data())
-def test_columns_vary_on_some_samples_exactly_if_their_filled_values_do(columns: Columns, data: st.DataObject) -> None:
+def test_samples_that_do_not_count_are_as_if_they_were_not_there(columns: Columns, data: st.DataObject) -> None:
     chosen = data.draw(st.sets(st.integers(0, columns.values.shape[1] - 1), min_size=1))
-    values = columns.values.astype(np.float64)
+    counted = np.isin(np.arange(columns.values.shape[1]), list(chosen))
+    found, values = on_samples(columns, counted), columns.values.astype(np.float64)
     if columns.missing is not None:
         values = np.where(columns.values == columns.missing, columns.mean[:, None], values)
-    samples = np.array(sorted(chosen))
-    assert varies_on(columns, samples).tolist() == [np.unique(row[samples]).size > 1 for row in values]
+    assert (found.scale > 0).tolist() == [np.unique(row[counted]).size > 1 for row in values]
+    if columns.values.dtype.kind == "f":
+        alone = measured(np.ascontiguousarray(columns.values[:, counted]))[0]
+        np.testing.assert_allclose(found.mean, alone.mean, rtol=1e-12, atol=1e-14 * np.abs(values).max(initial=1.0))
+        np.testing.assert_allclose(found.scale, alone.scale, rtol=1e-9)
+    else:
+        np.testing.assert_array_equal(found.mean, columns.mean)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_does_not_count_may_be_of_any_size(dtype: str) -> None:
+    values = normal(dtype)
+    values[:, 7] = 1e30
+    counted = np.arange(values.shape[1]) != 7
+    found, alone = on_samples(measured(values)[0], counted), measured(np.ascontiguousarray(values[:, counted]))[0]
+    np.testing.assert_allclose(found.mean, alone.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.scale, alone.scale, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mean", [1e10, 1e12, 1e13, 1e14])
+def test_the_scale_survives_the_rounding_of_a_large_mean(mean: float) -> None:
+    """The sum of the values is off by many units of its last place, each of which is a part of the scale."""
+    columns = measured(normal("float64", mean))[0]
+    exact = [[Fraction(value) for value in row] for row in columns.values.tolist()]
+    centres = [sum(row) / len(row) for row in exact]
+    spread = [
+        sum((value - centre) ** 2 for value in row) / len(row) for row, centre in zip(exact, centres, strict=True)
+    ]
+    np.testing.assert_allclose(columns.scale, [float(each) ** 0.5 for each in spread], rtol=1e-13)
+    assert columns.mean.tolist() == [float(centre) for centre in centres]
