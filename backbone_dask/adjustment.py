@@ -129,7 +129,7 @@ class Adjustment:
 
     def _scaled_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
         rows, share = self._rows(columns), self.weights / self.total
-        rounding = columns.resolution * self._size(columns, rows * self.root) / np.sqrt(self.weights.mean())
+        rounding = self._rounding(columns, rows * self.root) / np.sqrt(self.weights.mean())
         if self.has_intercept:
             rows -= np.einsum("ji,i->j", rows, share)[:, None] * (share > 0)
         length = np.sqrt(np.einsum("ji,ji,i->j", rows, rows, share))
@@ -137,17 +137,16 @@ class Adjustment:
 
     def _projected_strip(self, columns: Columns) -> tuple[Standardised, Vector]:
         rows = self._rows(columns) * self.root
-        rounding = columns.resolution * self._size(columns, rows)
+        rounding = self._rounding(columns, rows)
         rows = _without(rows, self.basis)
         left = _lengths(rows)
         return _at_length(rows, np.where(left > rounding, left, 0.0), columns.scale)
 
-    def _size(self, columns: Columns, rows: Matrix) -> Vector:
-        """No less than the root of the mean square of root * X_j, over the scale; `rows` are about 0."""
-        if not self.has_intercept:
-            return _lengths(rows)
+    def _rounding(self, columns: Columns, rows: Matrix) -> Vector:
+        """What root * X_j cannot be told from 0 by, over the scale; `rows` are about 0 if there is an intercept."""
         mean = np.divide(np.abs(columns.mean), columns.scale, out=np.zeros(len(rows)), where=columns.scale > 0)
-        return np.asarray(_lengths(rows) + mean * np.sqrt(self.weights.mean()))
+        beside = mean * np.sqrt(self.weights.mean()) if self.has_intercept else np.zeros(len(rows))
+        return columns.rounding(_lengths(rows), beside)
 
 
 def adjustment(

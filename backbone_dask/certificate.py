@@ -128,7 +128,16 @@ class Certificate:
         return relative_gap(objective, self.bound)
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "ended": self.ended.value, "priced": self.priced.tolist()}
+        kept = {**asdict(self), "ended": self.ended.value, "priced": self.priced.tolist()}
+        return kept | {"passes": len(self.passes), "trace": kept["passes"]}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Certificate:
+        """From what `to_json` made, whatever stands beside it."""
+        given = {field.name: kept[field.name] for field in fields(cls)}
+        passes = tuple(PricingPass(**each) for each in kept["trace"])
+        priced = np.array(kept["priced"], np.int64)
+        return cls(**given | {"passes": passes, "priced": priced, "ended": Ended(kept["ended"])})
 
 
 def relative_gap(objective: float, bound: float) -> float:

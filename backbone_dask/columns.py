@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from backbone_dask.values import Mask, Standardised
 
-_RESOLUTION = 1e-8
+_LEAST_LEFT = 1e-8
 """Far above the rounding of sums in float64, and below that of float32, in which solvers take their columns."""
 
 
@@ -39,10 +39,14 @@ class Columns:
     def n_features(self) -> int:
         return int(self.values.shape[0])
 
-    @property
-    def resolution(self) -> float:
-        """Of a column's size: what is left of it is rounding if it is not more than this share."""
-        return _RESOLUTION if self.values.dtype != np.float32 else float(np.finfo(np.float32).eps)
+    def rounding(self, spread: NDArray[np.float64], beside: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What is left of columns is rounding if it is no larger: that of storing them, or of taking parts out of them.
+
+        `spread` (features,) is the size of the columns about 0, which they have been moved to by `beside`.
+        """
+        kind = self.values.dtype
+        stored = float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+        return np.asarray(_LEAST_LEFT * spread + stored * (spread + beside))
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Columns:
         return Columns(self.values[rows], self.mean[rows], self.scale[rows], self.missing)

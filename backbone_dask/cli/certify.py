@@ -9,16 +9,17 @@ from typing import Any
 import click
 import numpy as np
 
+from backbone_dask.certificate import Certificate
 from backbone_dask.cli.certify_options import limit_options, limits_from
 from backbone_dask.cli.execution import executor_of
 from backbone_dask.cli.fit import keep_result
 from backbone_dask.cli.options import Place, as_json, cluster_options, extras_from, quiet
 from backbone_dask.cli.output import note, show
 from backbone_dask.cli.progress import display
-from backbone_dask.errors import RunDirectoryError
+from backbone_dask.errors import RunDirectoryError, StoreError
 from backbone_dask.problems.certifying import Known
 from backbone_dask.problems.fitting import Preparation, prepare
-from backbone_dask.problems.recertifying import certify_known, with_priced
+from backbone_dask.problems.recertifying import after, certify_known
 from backbone_dask.report.certified import certified_result
 from backbone_dask.report.material import read_result
 from backbone_dask.report.model_table import LETTERS_OF_A_TERMINAL
@@ -27,7 +28,8 @@ from backbone_dask.runtime.checkpoint import RunDirectory, claim_run, digest
 from backbone_dask.runtime.events import together
 from backbone_dask.runtime.files import read_json
 from backbone_dask.settings import Settings
-from backbone_dask.store import open_store
+from backbone_dask.store import FeatureStore, open_store
+from backbone_dask.store.schema import MissingPolicy
 from backbone_dask.values import CandidateIds
 
 
@@ -57,7 +59,7 @@ def certify(run: Path, store: str | None, place: Place, quiet: bool, as_json: bo
 
 def _prepared(result: dict[str, Any], store: str | None, limits: dict[str, Any]) -> Preparation:
     """The problem of the run as it was, for the size and ridge weight that it chose."""
-    source = open_store(store or result["store"]["location"], missing=result["given"]["missing"])
+    source = _table(store or result["store"]["location"], result["given"]["missing"])
     kept = {field.name: result["settings"][field.name] for field in fields(Settings)}
     chosen = {"n_nonzero": result["n_nonzero"], "gamma": result["gamma"], "certify": limits or True}
     return prepare(
@@ -68,6 +70,13 @@ def _prepared(result: dict[str, Any], store: str | None, limits: dict[str, Any])
         extras=extras_from(dict(result["given"]), source),
         labels=source.class_names(result["target"]),
     )
+
+
+def _table(location: str, missing: MissingPolicy) -> FeatureStore:
+    try:
+        return open_store(location, missing=missing)
+    except StoreError as cause:
+        raise RunDirectoryError(f"{cause}; name the table with --store if it was moved") from cause
 
 
 def _require_same(ready: Preparation, result: dict[str, Any], identity: dict[str, Any], *, moved: bool) -> None:
@@ -90,14 +99,16 @@ def _require_same(ready: Preparation, result: dict[str, Any], identity: dict[str
 def _certified(
     ready: Preparation, result: dict[str, Any], directory: RunDirectory, place: Place, *, quiet: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    earlier = result.get("global", {"bound": 0.0, "priced": []})
+    kept = result.get("global", {})
     # A bound is about the table that it was proven of.
-    bound = earlier["bound"] if earlier.get("table") == ready.store.identity else 0.0
+    earlier = Certificate.from_json(kept) if kept.get("table") == ready.store.identity else None
+    bound = 0.0 if earlier is None else earlier.bound
     known = Known(_ids(result["backbone"]), _ids(result["support"]["ids"]), result["objective"], bound)
     with executor_of(place) as executor, display(quiet, executor) as listen:
         heard = together(directory.log, listen)
         certificate, fitted, seconds = certify_known(ready, executor, known, journal=directory, listen=heard)
-    certificate = with_priced(certificate, _ids(earlier["priced"]))
+    if earlier is not None:
+        certificate = after(earlier, certificate)
     model = read_json(directory.path / "model.json") if fitted is None else fitted.model.to_json()
     return model, certified_result(result, ready, certificate, fitted, seconds)
 

@@ -50,8 +50,10 @@ gap_tolerance, certify, missing, executor, keep_blocks, random_state
     backbone_ : array of int
         Ids of the features that any of the exact solves chose from, sorted.
     coef_, intercept_ : arrays (models, features) and (models,).
-    n_nonzero_, gamma_, gap_ : tuples, one entry for each model
-        The size and ridge weight that were asked for or chosen, and the gap that is certified on the backbone.
+    n_nonzero_, gamma_ : tuples, one entry for each model
+        The size and ridge weight that were asked for or chosen.
+    objective_, bound_, gap_ : tuples, one entry for each model
+        The objective, and what is proven for the columns of the backbone: no support of them costs less than the bound.
     global_bound_, global_gap_, certificate_ : tuples, one entry for each model
         As for :class:`BackboneRegressor`; None without `certify`.
     validation_curve_ : tuple of tuples of GridPoint, one for each model
@@ -123,7 +125,10 @@ gap_tolerance, certify, missing, executor, keep_blocks, random_state
         self.n_nonzero_ = tuple(fitted.n_nonzero for fitted in self.fits_)
         self.gamma_ = tuple(fitted.gamma for fitted in self.fits_)
         self.traffic_ = added([fitted.traffic for fitted in self.fits_])
-        self.gap_ = tuple(fitted.finding.outcome.gap for fitted in self.fits_)
+        outcomes = [fitted.finding.outcome for fitted in self.fits_]
+        self.objective_ = tuple(outcome.objective for outcome in outcomes)
+        self.bound_ = tuple(outcome.bound for outcome in outcomes)
+        self.gap_ = tuple(outcome.gap for outcome in outcomes)
         self.certificate_ = tuple(fitted.finding.certificate for fitted in self.fits_)
         self.global_bound_ = tuple(each and each.bound for each in self.certificate_)
         self.global_gap_ = tuple(fitted.global_gap for fitted in self.fits_)

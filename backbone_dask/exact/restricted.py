@@ -19,7 +19,7 @@ from backbone_dask.values import Standardised
 
 TOLERANCE = 1e-9
 """Of a relaxation whose dual vector all columns are priced against: a pass costs more than a few steps."""
-_HALVINGS, _LEAST_SHARE = 7, 1e-8
+_HALVINGS, _LEAST_SHARE = 9, 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,9 @@ def advised_gamma(loss: Loss, X: Standardised, found: Restricted, tolerance: flo
 
     None where no smaller gamma was seen to be so.
     """
-    low, high, seen = np.log(loss.gamma * _LEAST_SHARE), np.log(loss.gamma), False
+    # At 1/n the method's theory begins: the search must get there from however far.
+    low, high = np.log(min(loss.gamma, 1 / X.shape[1]) * _LEAST_SHARE), np.log(loss.gamma)
+    seen = False
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         near = loss.at(float(np.exp(middle))).solve(X, found.weights, found.support)

@@ -112,6 +112,9 @@ class Certifier:
             if ended is not None:
                 return working, tuple(passes), ended
             working = self._widened(working, np.sort(wanted[:room]))
+            # The relaxation of many columns takes longer than a pass.
+            if _is_late(self.asked, time.perf_counter() - began):
+                return working, tuple(passes), Ended.TIME_LIMIT
 
     def _pass(self, working: Working, number: int) -> Prices:
         """Every column priced against the dual vector; the working set and what may enter once more, as prepared."""
@@ -220,7 +223,11 @@ def _ended(asked: Certify, passes: list[PricingPass], room: int) -> Ended | None
         return Ended.COLUMN_LIMIT
     if len(passes) >= asked.passes:
         return Ended.PASS_LIMIT
-    return Ended.TIME_LIMIT if asked.seconds is not None and last.seconds >= asked.seconds else None
+    return Ended.TIME_LIMIT if _is_late(asked, last.seconds) else None
+
+
+def _is_late(asked: Certify, seconds: float) -> bool:
+    return asked.seconds is not None and seconds >= asked.seconds
 
 
 def _passing(listen: Listener, number: int) -> Listener:

@@ -16,7 +16,7 @@ from backbone_dask.runtime.checkpoint import Journal
 from backbone_dask.runtime.events import Listener
 from backbone_dask.runtime.run import Finding
 from backbone_dask.runtime.site import settle
-from backbone_dask.values import CandidateIds, LevelRecord, Screening
+from backbone_dask.values import LevelRecord, Screening
 
 _SAME = 1e-6
 
@@ -52,6 +52,13 @@ def require_same_table(ready: Preparation, known: Known) -> None:
         )
 
 
-def with_priced(certificate: Certificate, earlier: CandidateIds) -> Certificate:
-    """The certificate with what an earlier one of the same problem had brought in."""
-    return replace(certificate, priced=np.union1d(certificate.priced, earlier))
+def after(earlier: Certificate, certificate: Certificate) -> Certificate:
+    """The certificate as one that goes on where an earlier one of the same problem and table ended."""
+    spent = earlier.passes[-1].seconds
+    passes = tuple(replace(each, seconds=each.seconds + spent) for each in certificate.passes)
+    return replace(
+        certificate,
+        passes=earlier.passes + passes,
+        relaxed=min(earlier.relaxed, certificate.relaxed),
+        priced=np.union1d(earlier.priced, certificate.priced),
+    )

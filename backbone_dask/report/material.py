@@ -69,17 +69,21 @@ def _levels(run: Path) -> Iterator[dict[str, Any]]:
 
 
 def _restarts(run: Path) -> int:
-    """How often another process went on with the run: each begins to count its seconds anew."""
+    """How often another process went on with the fit: each begins to count its seconds anew.
+
+    One that begins with a pass over all columns bounds a run that was finished.
+    """
     path = run / "events.jsonl"
     if not path.exists():
         return 0
     moments = [moment for line in path.read_text().splitlines() if (moment := _moment(line)) is not None]
-    return sum(later < earlier for earlier, later in pairwise(moments))
+    return sum(later[0] < earlier[0] and not later[1].startswith("pass") for earlier, later in pairwise(moments))
 
 
-def _moment(line: str) -> float | None:
-    """A process that was killed may have left half a line."""
+def _moment(line: str) -> tuple[float, str] | None:
+    """Seconds and phase of an event; a process that was killed may have left half a line."""
     try:
-        return float(json.loads(line)["seconds"])
+        event = json.loads(line)
+        return float(event["seconds"]), str(event["phase"])
     except (ValueError, KeyError, TypeError):
         return None

@@ -86,8 +86,6 @@ def over_all(
         "asked": asdict(asked),
         "table": store.identity,
         "gap": certificate.gap(objective),
-        "passes": len(certificate.passes),
-        "trace": [asdict(each) for each in certificate.passes],
         "support": np.intersect1d(support, certificate.priced).tolist(),
     }
 

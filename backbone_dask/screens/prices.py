@@ -24,7 +24,7 @@ _CARE = 1.01
 """Makes up for the rounding of the few operations that an error bound itself takes."""
 _LARGEST = float(np.finfo(np.float64).max)
 _WITHIN = 0.99
-"""Of the resolution of a column: prepared columns of which less is left are all zero, whatever the rounding."""
+"""Of what counts as rounding: prepared columns of which less is left are all zero, whatever the rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,8 @@ class AdjustedPricePanel:
 
     def _least_left(self, columns: Columns, whole: Vector) -> Vector:
         """The least square that is left of a column that is not all zero once it is prepared."""
-        size = np.sqrt(np.maximum(whole, 0.0))
-        if self.centred:
-            size = size + np.abs(columns.mean) * np.sqrt(self.squares.sum())
-        return np.asarray((_WITHIN * columns.resolution * size) ** 2)
+        beside = np.abs(columns.mean) * np.sqrt(self.squares.sum()) * self.centred
+        return np.asarray((_WITHIN * columns.rounding(np.sqrt(np.maximum(whole, 0.0)), beside)) ** 2)
 
     def _sums(self, columns: Columns, rows: Matrix) -> tuple[Matrix, Vector]:
         """What every row sums of the columns, and the weighted sums of their squares."""

@@ -95,6 +95,10 @@ def test_certifying_again_proves_no_less(shell, table):
     assert again["bound"] >= first["bound"]
     assert set(again["priced"]) >= set(first["priced"])
     assert again["asked"]["passes"] == 1
+    assert again["passes"] == len(again["trace"]) == first["passes"] + 1
+    assert again["trace"][:-1] == first["trace"]
+    assert again["relaxed"] <= first["relaxed"]
+    assert "resumed" not in (shell.folder / "run" / "report.html").read_text()
 
 
 def test_finished_passes_are_not_made_again(shell, table, monkeypatch):

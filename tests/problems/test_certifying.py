@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations
 
 import cvxpy as cp
@@ -10,6 +11,7 @@ import pytest
 
 from backbone_dask import BackboneClassifier, BackboneRegressor
 from backbone_dask.certificate import Ended
+from backbone_dask.problems.certifying import Certifier
 
 N, P, K = 40, 60, 3
 LOSING = {"screen_size": 15, "n_subproblems": 1, "subproblem_fraction": 0.4, "backbone_max": 6}
@@ -185,6 +187,36 @@ def test_advice_is_for_a_gap_that_can_be_told_from_rounding():
     again = BackboneRegressor(n_nonzero=K, gamma=advised, certify=TO_THE_END, executor="serial", **LOSING).fit(X, y)
     assert advised < 1.0
     assert again.global_gap_ < 5e-3
+
+
+def test_no_pass_begins_after_the_time_limit(monkeypatch):
+    """The relaxation between two passes takes its time, too."""
+    X, y, _ = table(0)
+    begun, solve = [], Certifier._solved
+
+    def slow(self, *arguments):
+        time.sleep(0.2)
+        return solve(self, *arguments)
+
+    def noted(self, *arguments):
+        begun.append(time.perf_counter())
+        return priced(self, *arguments)
+
+    priced = Certifier._pass
+    monkeypatch.setattr(Certifier, "_solved", slow)
+    monkeypatch.setattr(Certifier, "_pass", noted)
+    asked = {**TO_THE_END, "seconds": 0.15}
+    model = BackboneRegressor(n_nonzero=K, gamma=1 / N, certify=asked, executor="serial", **LOSING).fit(X, y)
+    assert model.certificate_.ended is Ended.TIME_LIMIT
+    assert begun[-1] - begun[0] <= 0.15
+
+
+@pytest.mark.parametrize("gamma", [1e2, 1e6, 1e10])
+def test_a_gamma_is_advised_from_however_far(gamma):
+    X, y, _ = table(0)
+    asked = {"passes": 2, "columns": 10}
+    model = BackboneRegressor(n_nonzero=K, gamma=gamma, certify=asked, executor="serial", **LOSING).fit(X, y)
+    assert 0 < model.certificate_.advised_gamma < 1
 
 
 @pytest.mark.parametrize("limit", [{"passes": 1}, {"columns": 2}, {"seconds": 1e-9}])

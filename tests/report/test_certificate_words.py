@@ -46,11 +46,14 @@ def test_the_end_is_told_by_case(result, ended, words):
     assert words in told(result, ended=ended, asked=asked)
 
 
-def test_a_weak_bound_names_the_gamma(result):
-    assert "weak" not in told(result, advised_gamma=None)
-    weak = told(result, advised_gamma=0.0012, relaxed=0.6 * result["objective"])
+def test_a_weak_bound_names_the_gamma_or_says_that_none_was_found(result):
+    far = {"relaxed": 0.6 * result["objective"], "gap": 0.5}
+    assert "weak" not in told(result, **far | {"gap": 0.001})
+    assert "weak" not in told(result, **far | {"relaxed": result["objective"]})
+    weak = told(result, advised_gamma=0.0012, **far)
     assert "leave at least 40 %" in weak
     assert "At a gamma of about 0.0012" in weak
+    assert "No gamma was found" in told(result, advised_gamma=None, **far)
 
 
 def test_what_came_in_is_counted(result):

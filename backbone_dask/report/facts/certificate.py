@@ -42,7 +42,7 @@ def global_words(result: dict[str, Any]) -> tuple[str, ...]:
     limits = f"at most {result['n_nonzero']:,} features, and gamma {number(result['gamma'], 3)}"
     first = (
         f"This gap compares the model with the best that is possible with any of the {result['store']['n_features']:,} "
-        f"columns, {limits}; columns that the screen or the subproblems dropped are among them."
+        f"columns, {limits}; columns that the screen or the subproblems dropped are among them, constant ones are not."
     )
     return (first, _ended(result), *_weak(result), *_brought(result))
 
@@ -65,17 +65,21 @@ def _ended(result: dict[str, Any]) -> str:
 
 def _weak(result: dict[str, Any]) -> tuple[str, ...]:
     """A bound by relaxation is weak where the ridge is."""
-    proven = result["global"]
-    if proven["advised_gamma"] is None:
+    proven, would = result["global"], max(result["global"]["asked"]["tolerance"], LEAST_ADVISED)
+    left = relative_gap(result["objective"], proven["relaxed"])
+    if min(left, proven["gap"]) <= would:
         return ()
-    would = percent(max(proven["asked"]["tolerance"], LEAST_ADVISED))
-    left = percent(relative_gap(result["objective"], proven["relaxed"]))
     return (
         f"The bound is weak because gamma is large: at gamma {number(result['gamma'], 3)} bounds of this kind leave at "
-        f"least {left}, however many passes there are. At a gamma of about {number(proven['advised_gamma'], 2)} the "
-        f"columns looked at so far would leave {would}. A wide gap does not mean that "
-        "the model is bad.",
+        f"least {percent(left)}, however many passes there are. {_advised(proven['advised_gamma'], percent(would))} "
+        "A wide gap does not mean that the model is bad.",
     )
+
+
+def _advised(gamma: float | None, gap: str) -> str:
+    if gamma is None:
+        return f"No gamma was found at which the columns looked at so far would leave {gap}."
+    return f"At a gamma of about {number(gamma, 2)} the columns looked at so far would leave {gap}."
 
 
 def _brought(result: dict[str, Any]) -> tuple[str, ...]:

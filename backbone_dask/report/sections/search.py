@@ -93,10 +93,16 @@ def growth_section(material: Material) -> str:
         f"It ends with {last.found:,} features.",
     )
     rows = [_row(stop) for stop in stops]
-    caption = f"{over.capitalize()}; the backbone ends with {last.found:,} features. {_idle(stops)}"
+    caption = f"{over.capitalize()} end with {last.found:,} features.{_priced_in(material)} {_idle(stops)}"
     head = ["subproblem", "level", "features found"]
     inner = figure(drawing, caption, head, rows)
     return section("growth", "How the backbone grew", inner)
+
+
+def _priced_in(material: Material) -> str:
+    """Columns that no subproblem brought."""
+    joined = len(material.result.get("global", {}).get("priced", ()))
+    return f" Prices over all columns brought {joined:,} more into the backbone." if joined else ""
 
 
 def _idle(stops: tuple[Stop, ...]) -> str:
@@ -122,9 +128,15 @@ def coverage_section(material: Material) -> str:
         f"It ends with {percent(known[-1].coverage or 0.0)}.",
     )
     rows = [[fact(stop.number, number(stop.number), "stop"), _share(stop)] for stop in known]
-    caption = "Candidates that some subproblem has examined. One that none examined cannot be in the model."
+    caption = f"Candidates that some subproblem has examined. {_unexamined(material)}"
     inner = figure(drawing, caption, ["subproblem", "coverage"], rows)
     return section("coverage", "How many were looked at", inner)
+
+
+def _unexamined(material: Material) -> str:
+    if "global" in material.result:
+        return "One that none examined is in the model only if its price brought it in afterwards."
+    return "One that none examined cannot be in the model."
 
 
 def _share(stop: Stop) -> str:
