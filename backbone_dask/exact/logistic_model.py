@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backbone_dask.exact.gram import Gram
+from backbone_dask.exact.gram import Gram, largest_eigenvalue
 from backbone_dask.exact.logistic_data import LogisticData
 from backbone_dask.losses.logistic import curvature, dual_vector
 from backbone_dask.losses.squared import Matrix, Vector
@@ -41,7 +41,7 @@ class Metric:
         # Subtracted from the rows and not from their products, which could come out negative for rows in the span.
         rows -= (rows @ span) @ span.T
         G = rows @ rows.T
-        return cls(root, span, G, float(np.linalg.eigvalsh(G)[-1]))
+        return cls(root, span, G, largest_eigenvalue(G))
 
     def gram(self, data: LogisticData, u: Vector) -> Gram:
         """The squared loss with the gradient that the logistic one has at u."""
