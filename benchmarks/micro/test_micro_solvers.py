@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from backbone_dask.exact.gram import Gram
+from backbone_dask.exact.gram import Gram, largest_eigenvalue
 from backbone_dask.exact.incumbent import improve, round_up
 from backbone_dask.exact.nodes import Node, Root, best_root, children, tightened
 from backbone_dask.problems.tree import N_BINS
@@ -87,6 +87,13 @@ def test_branch_and_bound_root_of_250_columns(paced: Paced, search: Search) -> N
         named="one eigh of G, 250 x 250",
         at_most=90.0,
     )
+
+
+def test_largest_eigenvalue_of_2250_columns(paced: Paced) -> None:
+    """What the step of a relaxation over all priced columns needs of their products."""
+    X = np.random.default_rng(0).standard_normal((2_250, 500))
+    G = X @ X.T
+    paced(lambda: largest_eigenvalue(G), lambda: X @ X.T, named="the products X @ X.T", at_most=8.0)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ from benchmarks.paper.summary import Row
 WIDE = 10
 """Values that spread over more than this factor may stand on a logarithmic axis."""
 ACROSS = 4
+SHARES = ("accuracy", "false alarms", "in backbone", "selected", "sampled", "relevant")
+LEAST_GAP = 0.05
+"""A smaller gap is drawn as what it is: next to nothing."""
 Series = dict[str, list[tuple[Any, float, float]]]
 
 
@@ -60,6 +63,7 @@ def _panel(panel: Axes, experiment: Experiment, name: str, lines: Series) -> Non
     panel.grid(alpha=0.3)
     if experiment.x is None:
         _bars(panel, lines)
+        _from_nothing(panel, name)
         return
     for label, points in lines.items():
         x, y, spread = zip(*sorted(points), strict=True)
@@ -72,7 +76,16 @@ def _panel(panel: Axes, experiment: Experiment, name: str, lines: Series) -> Non
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_formatter(NullFormatter())
     else:
-        panel.ticklabel_format(axis="y", scilimits=(-2, 5))
+        panel.ticklabel_format(axis="y", scilimits=(-2, 5), useOffset=False)
+    _from_nothing(panel, name)
+
+
+def _from_nothing(panel: Axes, name: str) -> None:
+    """Shares stand between 0 and 1, so that small differences look small."""
+    if name.startswith(SHARES):
+        panel.set_ylim(-0.03, 1.05)
+    elif name == "gap":
+        panel.set_ylim(0.0, max(LEAST_GAP, panel.get_ylim()[1]))
 
 
 def _bars(panel: Axes, lines: Series) -> None:
