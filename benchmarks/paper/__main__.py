@@ -4,7 +4,8 @@
     python -m benchmarks.paper all --size small --data FOLDER
     python -m benchmarks.paper F1 --size paper --only p=1000000 p=10000000 seed=1
 
-Every finished case is a file in OUT/ID/SIZE/cases and is not run again. `--only` may name several values of a key.
+Every finished case is a file in OUT/ID/SIZE/cases and is not run again. OUT is runs/paper; `--out
+benchmarks/paper/results` goes on with what is published there. `--only` may name several values of a key.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from benchmarks.paper.runner import run_cases
 from benchmarks.paper.summary import rows
 from benchmarks.paper.table import table
 
-OUT = Path(__file__).parent / "results"
+OUT = Path("runs") / "paper"
 
 
 def chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Finished cases on disk: one JSON file each, named by its case, never half-written."""
+"""Finished cases on disk: one JSON file each, named by its case, never half-written, and all of them in one."""
 
 from __future__ import annotations
 
@@ -29,13 +29,19 @@ def require_names(cases: Iterable[Case]) -> None:
 
 
 class Results:
-    """The cases of one experiment at one size, in a folder of their own."""
+    """The cases of one experiment at one size, in a folder of their own.
+
+    Those that an earlier report has put into `results.json` count as finished, too: it travels without the others.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self._cases = folder, folder / "cases"
+        kept = folder / "results.json"
+        reported: list[Record] = json.loads(kept.read_text()) if kept.exists() else []
+        self._reported = {name(record["case"]): record for record in reported}
 
     def has(self, case: Case) -> bool:
-        return self._path(case).exists()
+        return self._path(case).exists() or name(case) in self._reported
 
     def keep(self, case: Case, record: Record) -> None:
         write(self._path(case), json.dumps({"case": dict(case), **record}, indent=1))
@@ -46,10 +52,14 @@ class Results:
 
     def records(self, cases: Iterable[Case]) -> list[Record]:
         """Those of the given cases that are finished, in their order."""
-        return [json.loads(self._path(case).read_text()) for case in cases if self.has(case)]
+        return [self._record(case) for case in cases if self.has(case)]
 
     def failures(self, cases: Iterable[Case]) -> list[Record]:
         return [json.loads(self._failed(case).read_text()) for case in cases if self._failed(case).exists()]
+
+    def _record(self, case: Case) -> Record:
+        path = self._path(case)
+        return json.loads(path.read_text()) if path.exists() else self._reported[name(case)]
 
     def _path(self, case: Case) -> Path:
         return self._cases / f"{name(case)}.json"

@@ -19,7 +19,7 @@ from benchmarks.paper.baselines.sis_enet import fit_net
 from benchmarks.paper.catalogue import UnknownExperimentError, experiments
 from benchmarks.paper.data import MissingDataError, data_file, use_data
 from benchmarks.paper.experiment import Case, Experiment, Metrics
-from benchmarks.paper.figure import is_geometric, series
+from benchmarks.paper.figure import _from_nothing, is_geometric, plt, series
 from benchmarks.paper.metrics import accuracy, auc, false_alarms, r2
 from benchmarks.paper.results import Results, name
 from benchmarks.paper.runner import run_cases
@@ -160,6 +160,30 @@ def test_a_report_is_a_table_a_figure_and_all_records(tmp_path: Path) -> None:
     assert "| toy | 1 | 1 | 1.000 |" in report(toy(), cases, results)
     assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
     assert [each["case"] for each in json.loads((tmp_path / "results.json").read_text())] == cases[:1]
+
+
+def test_a_published_report_is_gone_on_with(client: Client, tmp_path: Path) -> None:
+    """`results.json` travels without the files of single cases."""
+    log, first = tmp_path / "log", Results(tmp_path / "first")
+    run_cases(toy(), cases_of(log, 1), first, client, lambda line: None)
+    report(toy(), cases_of(log, 1), first)
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "results.json").write_bytes((first.folder / "results.json").read_bytes())
+    second = Results(tmp_path / "second")
+    run_cases(toy(), cases_of(log, 1, 3), second, client, lambda line: None)
+    assert sorted(line.split()[0] for line in log.read_text().splitlines()) == ["1", "1", "3", "3"]
+    assert second.records(cases_of(log, 1)) == first.records(cases_of(log, 1))
+    assert "| toy | 1 | 2 |" in report(toy(), cases_of(log, 1, 3), second)
+
+
+def test_shares_are_drawn_between_nothing_and_all(tmp_path: Path) -> None:
+    figure, panel = plt.subplots()
+    panel.plot([1, 2], [0.99, 1.0])
+    _from_nothing(panel, "accuracy")
+    assert panel.get_ylim() == (-0.03, 1.05)
+    _from_nothing(panel, "gap")
+    assert panel.get_ylim()[0] == 0
+    plt.close(figure)
 
 
 def test_an_axis_is_logarithmic_where_its_values_are() -> None:
