@@ -73,20 +73,20 @@ def measured(values: NDArray[Any], missing: int | None = None) -> tuple[Columns,
 
 
 def on_samples(columns: Columns, counted: Mask) -> Columns:
-    """The same as if other samples were not there: mean and scale are of those that count.
+    """The same as if other samples were not there: a column that does not vary on these has the scale 0.
 
-    Where missing values have a code, the mean is what they stand for, and stays; whole numbers of one byte have no
-    value beside which others vanish. A column that does not vary on these samples has the scale 0.
+    A column of floats that varies next to nothing here, beside its scale, has mean and scale of these samples alone:
+    the others are so far away that it would drown in their rounding. Bytes are never so far from each other.
     """
-    if columns.values.dtype.kind != "f":
-        varies = np.zeros(columns.n_features, np.bool_)
-        # No value equals NaN, so without missing values nothing is replaced.
-        code = np.nan if columns.missing is None else float(columns.missing)
-        _vary(columns.values, code, columns.mean, np.flatnonzero(counted), varies)
-        return replace(columns, scale=np.where(varies, columns.scale, 0.0))
-    mean, scale = np.empty(columns.n_features), np.empty(columns.n_features)
-    _measure_on(columns.values, counted, mean, scale)
-    return replace(columns, mean=mean, scale=scale)
+    samples, mean, scale = np.flatnonzero(counted), columns.mean.copy(), columns.scale.copy()
+    if columns.values.dtype.kind == "f":
+        _measure_the_drowned(columns.values, samples, mean, scale)
+        return replace(columns, mean=mean, scale=scale)
+    varies = np.zeros(columns.n_features, np.bool_)
+    # No value equals NaN, so without missing values nothing is replaced.
+    code = np.nan if columns.missing is None else float(columns.missing)
+    _vary(columns.values, code, columns.mean, samples, varies)
+    return replace(columns, scale=np.where(varies, scale, 0.0))
 
 
 def all_finite(values: NDArray[Any]) -> bool:
@@ -124,31 +124,32 @@ def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
             mean[j], scale[j] = centre, _extreme_scale(column, centre)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_LANES)
-def _measure_on(values, counted, mean, scale):  # type: ignore[no-untyped-def]
-    first, samples = np.argmax(counted), counted.sum()
-    for j in range(values.shape[0]):
-        column = values[j]
-        total, squares, rest, changes = 0.0, 0.0, 0.0, 0
-        for i in range(counted.size):
-            total += column[i] if counted[i] else 0.0
-        centre = total / samples
-        for i in range(counted.size):
-            deviation = column[i] - centre if counted[i] else 0.0
-            rest += deviation
-            squares += deviation * deviation
-        for i in range(counted.size):
-            changes += counted[i] & (column[i] != column[first])
-        mean[j], scale[j] = _corrected(centre, rest, squares, samples) if changes else (np.float64(column[first]), 0.0)
-        if changes and not _LEAST_SQUARES < squares < _MOST_SQUARES:
-            mean[j], scale[j] = centre, _extreme_scale(column[counted], centre)
-
-
 @numba.njit(cache=True, nogil=True)
 def _corrected(centre, rest, squares, samples):  # type: ignore[no-untyped-def]
     """Mean and scale from sums about a centre that the rounding of its own sum has moved: `rest` says how far."""
     off = rest / samples
     return centre + off, np.sqrt(max(squares / samples - off * off, 0.0))
+
+
+# Of a scale: a difference of two values that is clear of the rounding of any other value.
+_CLEAR = 1e-3
+
+
+@numba.njit(cache=True, nogil=True)
+def _measure_the_drowned(values, samples, mean, scale):  # type: ignore[no-untyped-def]
+    for j in range(values.shape[0]):
+        if scale[j] > 0 and not _differs(values[j], samples, _CLEAR * scale[j]):
+            few = values[j][samples].reshape(1, samples.size)
+            _measure(few, mean[j : j + 1], scale[j : j + 1])
+
+
+@numba.njit(cache=True, nogil=True)
+def _differs(column, samples, least):  # type: ignore[no-untyped-def]
+    """Whether some value is so far from the first one; most columns show it with the second."""
+    first, at = np.float64(column[samples[0]]), 1
+    while at < samples.size and abs(np.float64(column[samples[at]]) - first) < least:
+        at += 1
+    return at < samples.size
 
 
 @numba.njit(cache=True, nogil=True)
