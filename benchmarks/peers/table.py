@@ -10,7 +10,7 @@ from benchmarks.peers.methods import METHODS
 from benchmarks.peers.problems import Problem
 
 MIB = 2**20
-COLUMNS = "cpu s | seconds | first fit s | peak MiB | found | in model | false alarms"
+COLUMNS = "runs | cpu s | seconds | first fit s | peak MiB | found | in model | false alarms"
 
 
 def page(problems: Sequence[Problem], rows: Sequence[Row]) -> str:
@@ -28,7 +28,7 @@ def section(problem: Problem, rows: Sequence[Row]) -> str:
         f"{shape}, {noise}; seeds {', '.join(map(str, seeds))}; the table is {size:,.0f} MiB.",
         "",
         f"| method | told k | {COLUMNS} | {problem.metric} |",
-        "| :--- | :---: |" + " ---: |" * 8,
+        "| :--- | :---: |" + " ---: |" * 9,
     ]
     methods = [name for name in METHODS if any(row.method == name for row in rows)]
     return "\n".join([*lines, *(line(name, [row for row in rows if row.method == name]) for name in methods)])
@@ -48,9 +48,10 @@ def version(done: Sequence[Row]) -> str:
 
 def figures(done: Sequence[Row]) -> list[str]:
     if not done:
-        return [""] * 8
+        return [""] * 9
     alarms = mean((row.size - row.hits) / row.size if row.size else 0.0 for row in done)
     return [
+        str(len(done)),
         f"{mean(row.cpu for row in done):.3g}",
         f"{mean(row.seconds for row in done):.3g}",
         f"{mean(row.first_seconds for row in done):.3g}",

@@ -82,7 +82,7 @@ def test_the_table_has_means_of_what_ended_and_names_the_rest() -> None:
     ]
     lines = page([TINY], [*ended, Row("tiny", 3, "RFE", "out of time (9 s)"), Row("tiny", 1, "abess", "not installed")])
     assert "| abess; not installed | yes |" in lines
-    assert "| RFE (1.0); out of time (9 s) (seed 3) | yes | 1 | 1.5 | 2 | 1 | 2.0 | 4.0 | 50% | 0.5000 |" in lines
+    assert "| RFE (1.0); out of time (9 s) (seed 3) | yes | 2 | 1 | 1.5 | 2 | 1 | 2.0 | 4.0 | 50% | 0.5000 |" in lines
 
 
 def test_a_linear_model_reads_the_columns_in_the_model_only() -> None:
