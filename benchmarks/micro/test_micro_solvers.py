@@ -93,7 +93,7 @@ def test_largest_eigenvalue_of_2250_columns(paced: Paced) -> None:
     """What the step of a relaxation over all priced columns needs of their products."""
     X = np.random.default_rng(0).standard_normal((2_250, 500))
     G = X @ X.T
-    paced(lambda: largest_eigenvalue(G), lambda: X @ X.T, named="the products X @ X.T", at_most=8.0)
+    paced(lambda: largest_eigenvalue(G), lambda: X @ X.T, named="the products X @ X.T", at_most=2.0)
 
 
 @dataclass(frozen=True)
@@ -125,4 +125,4 @@ def test_cart_levels(paced: Paced, forest: Forest, depth: int, most: float) -> N
 
 
 def test_cart_ranks(paced: Paced, forest: Forest) -> None:
-    paced(lambda: spread_ranks(forest.values), lambda: np.sort(forest.values, axis=1), named="np.sort", at_most=5.0)
+    paced(lambda: spread_ranks(forest.values), lambda: np.sort(forest.values, axis=1), named="np.sort", at_most=15.0)
