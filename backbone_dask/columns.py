@@ -119,7 +119,7 @@ def _measure(values, mean, scale):  # type: ignore[no-untyped-def]
             squares += deviation * deviation
         for i in range(samples):
             changes += column[i] != column[0]
-        mean[j], scale[j] = _corrected(centre, rest, squares, samples) if changes else (np.float64(column[0]), 0.0)
+        mean[j], scale[j] = _corrected(centre, rest, squares, samples) if changes else (centre, 0.0)
         if changes and not _LEAST_SQUARES < squares < _MOST_SQUARES:
             mean[j], scale[j] = centre, _extreme_scale(column, centre)
 

@@ -175,3 +175,12 @@ def test_short_names_keep_both_ends(value, most):
     cut = short(value, most)
     assert len(cut) <= most
     assert cut == value or (value.startswith(cut[:3]) and value.endswith(cut[-1]))
+
+
+def test_an_axis_begins_where_it_is_said_to():
+    """However short the time between two moments is: their names would be longer than the margin has room for."""
+    lines = [Steps("a", "found", [(0.02241, 1.0), (0.02242, 3.0)], 0.02243)]
+    root = marks_of(step_lines(lines, Plot("x", on_x=(0.0,)), "f", "t", "d"))
+    said = [each.text for each in root.iter() if each.text and each.text.replace(".", "").isdigit()]
+    assert any(float(each) == 0 for each in said)
+    assert max(map(len, said)) <= 5

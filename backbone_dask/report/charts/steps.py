@@ -27,17 +27,18 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The axes that quantities share: what x is, what is on the y axis in any case, how far ticks of x are apart."""
+    """The axes that quantities share: what x is, what is on either axis in any case, how far ticks of x are apart."""
 
     axis: str
     on_axis: tuple[float, ...] = ()
     least_step: float = 0.0
+    on_x: tuple[float, ...] = ()
 
 
 def step_lines(lines: Sequence[Steps], plot: Plot, called: str, title: str, description: str) -> Drawing:
     """All quantities on one pair of axes; those of one name are one entry of the legend."""
     top, foot = TOP + HEIGHT, TOP + HEIGHT + _PLOT
-    moments = [x for each in lines for x in (each.points[0][0], each.until)]
+    moments = [*plot.on_x, *(x for each in lines for x in (each.points[0][0], each.until))]
     heights = [y for each in lines for _, y in each.points]
     x = Linear.over(moments, LEFT, WIDTH - RIGHT, least=plot.least_step)
     y = Linear.over([*heights, *plot.on_axis], foot, top, most=4)

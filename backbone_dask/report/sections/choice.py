@@ -87,7 +87,8 @@ def trace_section(material: Material) -> str:
     off = " First guesses that were far off are in the numbers only." if len(drawn) < len(moments) else ""
     said = trace_words(moments) + off
     title = f"Best objective and lower bound over {duration(end)}"
-    drawing = step_lines(lines, Plot("seconds of the exact solve", around(moments[-1].objective)), "trace", title, said)
+    plot = Plot("seconds of the exact solve", around(moments[-1].objective), on_x=(0.0,))
+    drawing = step_lines(lines, plot, "trace", title, said)
     head = ["seconds", "objective", "lower bound", "gap"]
     return section(
         "trace", "The exact solve over time", figure(drawing, said, head, [_moment(each) for each in moments])
