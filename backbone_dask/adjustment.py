@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from backbone_dask.columns import Columns
+from backbone_dask.columns import LEAST_LEFT, Columns
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import Standardised, Target
@@ -61,6 +61,14 @@ class Adjustment:
     def basis(self) -> Matrix:
         """Orthonormal rows that span root * free; covariates that depend on each other count once."""
         return orthonormal(self.free * self.root)
+
+    @property
+    def rounding(self) -> float:
+        """What a prepared column may be off by before it becomes float32, relative to its length, in the worst case."""
+        if self.is_plain:
+            return 0.0
+        sums = (len(self.basis) + 2) * (self.n_samples + 32)
+        return sums * float(np.finfo(np.float64).eps) / LEAST_LEFT
 
     def target(self, y: Target) -> Target:
         """root * y without its part in the span of root * free: what a squared loss is left to explain."""

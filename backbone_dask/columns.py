@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from backbone_dask.values import Mask, Standardised
 
-_LEAST_LEFT = 1e-8
-"""Far above the rounding of sums in float64, and below that of float32, in which solvers take their columns."""
+LEAST_LEFT = 1e-6
+"""Of a column's spread: what is left of it after taking parts out is off by less than float32 is, in which solvers take
+their columns, though sums of thousands of samples in float64 made it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Columns:
         """
         kind = self.values.dtype
         stored = float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
-        return np.asarray(_LEAST_LEFT * spread + stored * (spread + beside))
+        return np.asarray(LEAST_LEFT * spread + stored * (spread + beside))
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Columns:
         return Columns(self.values[rows], self.mean[rows], self.scale[rows], self.missing)

@@ -49,15 +49,19 @@ class Prices:
         return self.ids[wanted[np.argsort(-self.prices[wanted], kind="stable")]]
 
 
-def prices_of(X: Standardised, a: Vector) -> Vector:
-    """|X_j'a| of prepared columns (features, samples) in float64, its rounding and theirs to float32 added."""
+def prices_of(X: Standardised, a: Vector, rounding: float = 0.0) -> Vector:
+    """|X_j'a| of prepared columns (features, samples) in float64, its rounding and theirs to float32 added.
+
+    `rounding` is what they may have been off by before, relative to their length.
+    """
     with one_blas_thread():
-        return np.concatenate([np.empty(0), *(_prices(X[at : at + _ROWS], a) for at in range(0, len(X), _ROWS))])
+        parts = (_prices(X[at : at + _ROWS], a, rounding) for at in range(0, len(X), _ROWS))
+        return np.concatenate([np.empty(0), *parts])
 
 
-def _prices(X: Standardised, a: Vector) -> Vector:
+def _prices(X: Standardised, a: Vector, rounding: float) -> Vector:
     rows = X.astype(np.float64)
     lengths = np.sqrt(np.einsum("ji,ji->j", rows, rows))
     # Twice: their scale is off by the rounding of its own sum of squares, too.
-    doubt = (_SINGLE + 2 * (a.size + 16) * _EPS) * lengths * float(np.linalg.norm(a))
+    doubt = (_SINGLE + rounding + 2 * (a.size + 16) * _EPS) * lengths * float(np.linalg.norm(a))
     return np.asarray(np.abs(rows @ a) + doubt)

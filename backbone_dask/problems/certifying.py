@@ -118,18 +118,18 @@ class Certifier:
 
     def _pass(self, working: Working, number: int) -> Prices:
         """Every column priced against the dual vector; the working set and what may enter once more, as prepared."""
-        a = working.solved.a
+        a, rounding = working.solved.a, self.task.adjusted.rounding
         keep = working.ids.size + self.asked.columns + self.loss.n_nonzero
         screener = Screener(self.site, self.site.serve(), self.journal, _passing(self.listen, number))
         (ranking,) = screener.rank(self.task.pricing(a), keep, name=f"price-{number}-{keep}-{self.table}-{digest(a)}")
         n_rest = ranking.n_scored - ranking.n_constant - ranking.candidates.size
         rest = float(ranking.utilities.min(initial=np.inf)) if n_rest else 0.0
         prices = Prices(ranking.candidates, ranking.utilities, rest, n_rest)
-        prices = prices.with_known(working.ids, self._run(_prices, working.pieces, a)[working.order])
+        prices = prices.with_known(working.ids, self._run(_prices, working.pieces, a, rounding)[working.order])
         entering = np.sort(prices.entering(working.ids, self.loss.n_nonzero))
         if not entering.size:
             return prices
-        return prices.with_known(entering, self._run(_prices, [self._columns(entering)], a))
+        return prices.with_known(entering, self._run(_prices, [self._columns(entering)], a, rounding))
 
     def _relaxed(self, backbone: CandidateIds, support: CandidateIds) -> Working:
         # Any column will do where no level had a use for one: those that matter are priced in.
@@ -251,8 +251,8 @@ def _relax(pieces: list[Piece], order: Any, loss: Loss, start: Vector, support: 
     return loss.solve(joined(pieces)[order], start, support)
 
 
-def _prices(pieces: list[Piece], a: Vector) -> Vector:
-    return prices_of(joined(pieces), a)
+def _prices(pieces: list[Piece], a: Vector, rounding: float) -> Vector:
+    return prices_of(joined(pieces), a, rounding)
 
 
 def _advise(pieces: list[Piece], order: Any, loss: Loss, solved: Restricted, tolerance: float) -> float | None:

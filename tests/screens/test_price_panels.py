@@ -164,7 +164,7 @@ def test_a_column_is_dearest_against_itself(situation: str, name: str) -> None:
     assert found.prices[0] == pytest.approx(row @ row, rel=1e-5)
 
 
-@pytest.mark.parametrize("left", [1e-1, 1e-2, 1e-3, 2e-4, 5e-5, 1e-6, 5e-8])
+@pytest.mark.parametrize("left", [1e-1, 1e-2, 1e-3, 2e-4, 5e-5, 3e-6])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_columns_that_covariates_almost_explain(left: float, weighted: bool) -> None:
     """Little of a column is left, and that is scaled up, its rounding with it."""
