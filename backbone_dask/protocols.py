@@ -44,6 +44,14 @@ class Panel(Protocol):
         ...
 
 
+class ResponsePanel(Panel, Protocol):
+    """A panel with one question about one response, which it can ask about shuffled responses, too."""
+
+    def shuffled(self, shuffle: Callable[[Target], NDArray[np.float64]]) -> Panel:
+        """The same question about each of the responses (questions, samples) that `shuffle` makes of its own."""
+        ...
+
+
 class UtilitySink(Protocol):
     """Keeps the utilities of all columns; tasks write disjoint regions of it from any machine."""
 
@@ -90,7 +98,7 @@ class Fit(Protocol[ModelT]):
 class Problem(Generic[ModelT]):
     """The paper's five functions by the paper's names, `screen` as the panel that asks its question."""
 
-    screen: Panel
+    screen: ResponsePanel
     construct_subproblems: ConstructSubproblems
     fit_subproblem: FitSubproblem[Any]
     extract_relevant: ExtractRelevant

@@ -8,6 +8,9 @@ from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
 
+CHANCE = "chance"
+"""A screen_size that shuffled responses give."""
+
 
 def values(value: Any) -> list[Any]:
     """The numbers of a setting; none if it is a word, or left to the data."""
@@ -37,8 +40,8 @@ def positive(value: Any) -> bool:
     return all(each > 0 and math.isfinite(each) for each in values(value))
 
 
-def below(value: int | None, least: int) -> bool:
-    return value is not None and value < least
+def below(value: int | str | None, least: int) -> bool:
+    return isinstance(value, int) and value < least
 
 
 def is_validation(value: float | int | str, n_samples: int) -> bool:

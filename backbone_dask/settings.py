@@ -10,6 +10,7 @@ from typing import Any
 from backbone_dask.certificate import Certify, as_certify
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.setting_ranges import (
+    CHANCE,
     below,
     is_validation,
     least,
@@ -47,10 +48,12 @@ class Settings:
         1/(k n) to 1/sqrt(n), and 4 and 16 times the last), to choose on validation samples.
     validation : how k and gamma are chosen from several: the share of samples to train on (0.7), a number of folds,
         or "ebic", a criterion that needs no samples held out.
-    screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000.
+    screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000. Of at most as many,
+        "chance" keeps those that score higher than any column does for ten shuffled responses.
     screen_rounds : passes over the columns; each after the first screens what the model so far leaves unexplained.
     subproblem_fraction : beta, share of the candidates in one subproblem, which examines at least backbone_max of them.
     n_subproblems : M, subproblems at the first level, halved at each further one; "auto" takes the theorem's number.
+        0: all survivors are the backbone; where screen_size is left open, at most backbone_max survive.
     subproblem : how a subproblem is solved: relaxation (SR-REL), elastic-net or rounding.
     subproblem_size : support size of a subproblem: fixed (k), grid (k/3, 2k/3 or k) or incremental, on a hold-out.
     subproblem_gamma : ridge weight of subproblems; None is gamma, "grid" chooses on the hold-out.
@@ -69,7 +72,7 @@ class Settings:
     n_nonzero: int | Sequence[int] | str | None = None
     gamma: float | Sequence[float] | str | None = None
     validation: float | int | str = 0.7
-    screen_size: int | None = None
+    screen_size: int | str | None = None
     screen_rounds: int = 1
     subproblem_fraction: float = 0.5
     n_subproblems: int | str = 10
@@ -97,7 +100,7 @@ class Settings:
     def _resolved(self, n_samples: int, n_features: int, total: float) -> ResolvedSettings:
         sizes = self._sizes(n_samples, n_features)
         gammas = self._gammas(sizes[-1], total)
-        wanted = self.screen_size if self.screen_size is not None else max(4 * n_samples, SMALLEST_SCREEN)
+        wanted = self._survivors(n_samples)
         self._check(sizes[-1], n_samples, n_features)
         self._require_samples(max(sizes[-1], 2), n_samples)
         chosen = asdict(self) | {
@@ -106,6 +109,7 @@ class Settings:
             "sizes": sizes,
             "gammas": gammas,
             "screen_size": min(wanted, n_features),
+            "by_chance": isinstance(self.screen_size, str),
             "n_subproblems": self._n_subproblems(min(wanted, n_features), sizes[-1]),
             # A level that stops early has not examined every candidate.
             "patience": None if self.sampling == "covering" else self.patience,
@@ -113,11 +117,17 @@ class Settings:
         }
         return ResolvedSettings(**chosen)
 
+    def _survivors(self, n_samples: int) -> int:
+        """The most that are to survive the screen."""
+        if isinstance(self.screen_size, int):
+            return self.screen_size
+        return max(4 * n_samples, SMALLEST_SCREEN) if self.n_subproblems else self.backbone_max
+
     def _sizes(self, n_samples: int, n_features: int) -> tuple[int, ...]:
         """Support sizes to choose from, rising; one if there is nothing to choose."""
         if isinstance(self.n_nonzero, int):
             return (self.n_nonzero,)
-        screened = n_features if self.screen_size is None else self.screen_size
+        screened = self.screen_size if isinstance(self.screen_size, int) else n_features
         room = max(min(n_samples, n_features, screened, self.backbone_max), 1)
         if self.n_nonzero is None:
             return (min(DEFAULT_NONZERO, room),)
@@ -165,7 +175,11 @@ class Settings:
             ),
             (not 0 < self.sample_fraction <= 1, f"sample_fraction is {self.sample_fraction}; it must be in (0, 1]"),
             (self.screen_rounds < 1, f"screen_rounds is {self.screen_rounds}; it must be at least 1"),
-            (least(self.n_subproblems, 1) < 1, f"n_subproblems is {self.n_subproblems}; it must be at least 1"),
+            (
+                self.screen_size == CHANCE and self.screen_rounds > 1,
+                f"screen_size='chance' is for one round, and screen_rounds is {self.screen_rounds}; give a number",
+            ),
+            (least(self.n_subproblems, 1) < 0, f"n_subproblems is {self.n_subproblems}; it must not be negative"),
             (self.backbone_max < k, f"backbone_max is {self.backbone_max}; it must be at least n_nonzero ({k})"),
             (below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
             (not 0 < self.time_limit < math.inf, f"time_limit is {self.time_limit}; it must be positive and finite"),
@@ -190,7 +204,7 @@ class ResolvedSettings:
     """Settings after every choice is made; what a run records.
 
     `n_nonzero` is the largest of `sizes` and `gamma` the first of `gammas`, or the usual one of "grid": what the
-    backbone is built for.
+    backbone is built for. `screen_size` is the most that survive, and `by_chance` whether chance leaves fewer.
     """
 
     n_nonzero: int
@@ -199,6 +213,7 @@ class ResolvedSettings:
     gammas: tuple[float, ...]
     validation: float | int | str
     screen_size: int
+    by_chance: bool
     screen_rounds: int
     subproblem_fraction: float
     n_subproblems: int
@@ -235,6 +250,7 @@ _OPTIONAL = ("n_nonzero", "gamma", "subproblem_gamma", "screen_size", "patience"
 _WORDS = {
     "n_nonzero": "auto",
     "gamma": "grid",
+    "screen_size": CHANCE,
     "subproblem_gamma": "grid",
     "validation": "ebic",
     "n_subproblems": "auto",

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
-from backbone_dask.setting_ranges import below, is_validation, number
+from backbone_dask.setting_ranges import CHANCE, below, is_validation, number
 
 TREE_SCREENS = ("none", "entropy", "logistic", "svm")
 TREE_SOLVERS = ("local-search", "dynamic-programming", "mio")
@@ -36,9 +36,11 @@ class TreeSettings:
     split_features : most features in a split; 1 is a threshold on one feature, more are hyperplanes.
     validation : the share of samples to train on (0.7), or a number of folds, where there is something to choose.
     screen : none (every column that varies stays), entropy, logistic or svm.
-    screen_size : features that survive the screen; None is the larger of 10 n and 1000.
+    screen_size : features that survive the screen; None is the larger of 10 n and 1000. Of at most as many, "chance"
+        keeps those that score higher than any column does for ten shuffled responses.
     subproblem_fraction : beta, share of the candidates in one subproblem, which examines at least backbone_max of them.
-    n_subproblems : M, subproblems at the first level, halved at each further one.
+    n_subproblems : M, subproblems at the first level, halved at each further one. 0: all survivors are the backbone;
+        where screen_size is left open, at most backbone_max survive.
     subproblem_depth : depths that a subproblem's tree chooses from; None is 2 to depth - 2.
     backbone_max : B_max, largest backbone that the reduced problem takes.
     pricing_rounds : rounds in which columns that would improve the tree at one of its nodes join the backbone.
@@ -59,7 +61,7 @@ class TreeSettings:
     split_features: int = 1
     validation: float | int = 0.7
     screen: str = "entropy"
-    screen_size: int | None = None
+    screen_size: int | str | None = None
     subproblem_fraction: float = 0.5
     n_subproblems: int = 10
     subproblem_depth: int | Sequence[int] | None = None
@@ -85,7 +87,8 @@ class TreeSettings:
 
     def _resolved(self, n_samples: int, n_features: int, mean_weight: float) -> ResolvedTreeSettings:
         depths = _listed(self.depth)
-        wanted = max(SCREENED_PER_SAMPLE * n_samples, SMALLEST_SCREEN) if self.screen_size is None else self.screen_size
+        usual = max(SCREENED_PER_SAMPLE * n_samples, SMALLEST_SCREEN) if self.n_subproblems else self.backbone_max
+        wanted = self.screen_size if isinstance(self.screen_size, int) else usual
         shared = {name: value for name, value in asdict(self).items() if name in ResolvedTreeSettings.__slots__}
         return ResolvedTreeSettings(
             **shared
@@ -95,6 +98,7 @@ class TreeSettings:
                 "complexities": _complexities(self.complexity, n_samples),
                 "subproblem_depths": _subproblem_depths(self.subproblem_depth, depths[-1]),
                 "screen_size": n_features if self.screen == "none" else min(wanted, n_features),
+                "by_chance": isinstance(self.screen_size, str),
                 "n_thresholds": self.n_thresholds or _thresholds(self.exact),
                 # A level that stops early has not examined every candidate.
                 "patience": None if self.sampling == "covering" else self.patience,
@@ -137,8 +141,10 @@ class TreeSettings:
             (not 0 < self.time_limit < math.inf, f"time_limit is {self.time_limit}; it must be positive and finite"),
             *((getattr(self, name) < 1, f"{name} is {getattr(self, name)}; it must be at least 1") for name in _COUNTS),
             (below(self.patience, 1), f"patience is {self.patience}; it must be at least 1, or None"),
-            (self.pricing_rounds < 0, f"pricing_rounds is {self.pricing_rounds}; it must not be negative"),
-            (self.seed < 0, f"seed is {self.seed}; it must not be negative"),
+            *(
+                (getattr(self, name) < 0, f"{name} is {getattr(self, name)}; it must not be negative")
+                for name in _ZEROS
+            ),
         )
 
 
@@ -153,6 +159,7 @@ class ResolvedTreeSettings:
     validation: float | int
     screen: str
     screen_size: int
+    by_chance: bool
     subproblem_fraction: float
     n_subproblems: int
     subproblem_depths: tuple[int, ...]
@@ -173,12 +180,13 @@ class ResolvedTreeSettings:
         return len(self.depths) * len(self.min_buckets) * len(self.complexities) > 1
 
 
-_COUNTS = ("split_features", "n_subproblems", "backbone_max", "n_starts", "search_width")
+_COUNTS = ("split_features", "backbone_max", "n_starts", "search_width")
+_ZEROS = ("n_subproblems", "pricing_rounds", "seed")
 CHOICES: dict[str, tuple[str, ...]] = {"screen": TREE_SCREENS, "exact": TREE_SOLVERS}
-_WORDS = {"min_bucket": "auto", "complexity": "auto"}
+_WORDS = {"min_bucket": "auto", "complexity": "auto", "screen_size": CHANCE}
 _LISTS = ("depth", "min_bucket", "complexity", "subproblem_depth")
 _OPTIONAL = ("screen_size", "subproblem_depth", "patience", "n_thresholds")
-_WHOLE = (*_COUNTS, "pricing_rounds", "depth", "screen_size", "subproblem_depth", "patience", "n_thresholds", "seed")
+_WHOLE = (*_COUNTS, *_ZEROS, "depth", "screen_size", "subproblem_depth", "patience", "n_thresholds")
 
 
 def _plain(name: str, value: Any) -> Any:

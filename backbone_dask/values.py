@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Generic, TypeAlias, TypeVar
 
@@ -73,17 +73,21 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """Survivors of the screen with their utilities, by id."""
+    """Survivors of the screen with their utilities, by id.
+
+    `chance` is the best utility of any column for shuffled responses, where survivors had to exceed it.
+    """
 
     candidates: CandidateIds
     utilities: Utilities
     n_features: int
     n_constant: int
+    chance: float | None = None
 
     def restrict(self, ids: CandidateIds) -> Screening:
         """The same screening with `ids` as the only survivors."""
         at = np.searchsorted(self.candidates, ids)
-        return Screening(ids, self.utilities[at], self.n_features, self.n_constant)
+        return replace(self, candidates=ids, utilities=self.utilities[at])
 
 
 @dataclass(frozen=True, slots=True)

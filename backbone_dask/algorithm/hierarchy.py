@@ -29,7 +29,10 @@ class Hierarchy:
         return math.ceil(self.n_subproblems / (1 << level))
 
     def levels(self, screening: Screening, construct: ConstructSubproblems, solve: Solve) -> Iterator[LevelRecord]:
-        """Yield every level's record; the last one holds the backbone."""
+        """Yield every level's record; the last one holds the backbone. Without subproblems it is all that survived."""
+        if not self.n_subproblems:
+            yield self._everything(screening.candidates)
+            return
         level = 0
         while True:
             subproblems = construct(screening, level=level, count=self.count(level))
@@ -43,7 +46,8 @@ class Hierarchy:
     def _solve_level(
         self, level: int, screening: Screening, subproblems: Sequence[Subproblem], solve: Solve
     ) -> LevelRecord:
-        answers = tuple(until_idle(solve(subproblems), self.patience))
+        # Below the first level every candidate is dealt to a subproblem: all of them are needed.
+        answers = tuple(until_idle(solve(subproblems), None if level else self.patience))
         examined = tuple(growth(subproblem.candidates for subproblem in subproblems[: len(answers)]))
         return LevelRecord(
             level=level,
@@ -54,6 +58,14 @@ class Hierarchy:
             backbone=union(answer.relevant for answer in answers),
             examined=examined,
         )
+
+    def _everything(self, candidates: CandidateIds) -> LevelRecord:
+        if candidates.size > self.backbone_max:
+            raise InvalidSettingError(
+                f"n_subproblems is 0, and {candidates.size} features survived the screen, more than "
+                f"backbone_max={self.backbone_max}; lower screen_size, raise backbone_max, or let subproblems choose"
+            )
+        return LevelRecord(0, candidates.size, 0, 1.0, (), candidates)
 
     def _is_last(self, record: LevelRecord) -> bool:
         if record.backbone.size <= self.backbone_max:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,3 +37,11 @@ def survivors(ranking: Ranking) -> Screening:
     if not ranking.candidates.size:
         raise InvalidDataError(f"all {ranking.n_scored} features are constant; there is nothing to fit")
     return Screening(ranking.candidates, ranking.utilities, ranking.n_scored, ranking.n_constant)
+
+
+def beyond(screening: Screening, chance: float) -> Screening:
+    """The survivors of a higher utility than chance gives; the best one of all where none has."""
+    above = screening.utilities > chance
+    if not above.any():
+        above[screening.utilities.argmax()] = True
+    return replace(screening.restrict(screening.candidates[above]), chance=chance)

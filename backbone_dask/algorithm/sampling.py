@@ -40,7 +40,11 @@ weights.register("covering")(exponential)
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Draws subproblems: ceil(fraction |U|) candidates each, and never fewer than `least`."""
+    """Draws subproblems: ceil(fraction |U|) candidates each, and never fewer than `least`.
+
+    Below the first level there are few candidates, and few subproblems: all of them are dealt out, so that nothing that
+    was found relevant is lost for want of being looked at again. Covering does so at the first level, too.
+    """
 
     sampling: str
     fraction: float
@@ -52,23 +56,23 @@ class Sampler:
         ids = screening.candidates
         log_weights = weights[self.sampling](screening.utilities)
         streams = np.random.SeedSequence([self.seed, level]).spawn(count + 1)
-        bonus = self._deal(ids.size, count, streams[count])
-        size = self.size(ids.size, count)
+        bonus = _deal(ids.size, count, streams[count]) if self._deals(level) else np.zeros(count)
+        size = self.size(ids.size, count, level)
         return [_draw(level, index, ids, log_weights + bonus[index], size, streams[index]) for index in range(count)]
 
-    def size(self, n_candidates: int, count: int) -> int:
+    def size(self, n_candidates: int, count: int, level: int = 0) -> int:
         """How many candidates one of `count` subproblems examines."""
-        wanted = max(math.ceil(self.fraction * n_candidates), self.least)
-        if self.sampling == "covering":
-            wanted = max(wanted, math.ceil(n_candidates / count))
-        return min(wanted, n_candidates)
+        share = math.ceil(n_candidates / max(count, 1)) if self._deals(level) else 0
+        return min(max(math.ceil(self.fraction * n_candidates), self.least, share), n_candidates)
 
-    def _deal(self, n_candidates: int, count: int, stream: np.random.SeedSequence) -> list[LogWeights | float]:
-        """Covering: deal every candidate to one subproblem, in which it then comes before all others."""
-        if self.sampling != "covering":
-            return [0.0] * count
-        owner = np.random.default_rng(stream).permutation(np.arange(n_candidates) % count)
-        return [np.where(owner == index, np.inf, 0.0) for index in range(count)]
+    def _deals(self, level: int) -> bool:
+        return level > 0 or self.sampling == "covering"
+
+
+def _deal(n_candidates: int, count: int, stream: np.random.SeedSequence) -> list[LogWeights]:
+    """Every candidate is dealt to one subproblem, in which it then comes before all others."""
+    owner = np.random.default_rng(stream).permutation(np.arange(n_candidates) % count)
+    return [np.where(owner == index, np.inf, 0.0) for index in range(count)]
 
 
 def _draw(

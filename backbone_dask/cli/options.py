@@ -14,6 +14,7 @@ from backbone_dask.algorithm.sampling import weights
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.problems.extras import Extras
 from backbone_dask.runtime.files import read_json
+from backbone_dask.setting_ranges import CHANCE
 from backbone_dask.settings import CHOICES, Settings
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.schema import MissingPolicy
@@ -198,8 +199,9 @@ _SETTINGS = (
     ),
     click.option(
         "--screen-size",
-        type=int,
-        help="Features that survive the screen.  [default: 4 n, for trees 10 n, at least 1000]",
+        type=OneOrWord(int, CHANCE),
+        help="Features that survive the screen; of at most as many as by default, 'chance' keeps those that score "
+        "higher than any does for shuffled responses.  [default: 4 n, for trees 10 n, at least 1000]",
     ),
     click.option("--screen-rounds", type=int, default=_DEFAULTS.screen_rounds, show_default=True, help="Passes."),
     click.option("--subproblem-fraction", type=float, default=_DEFAULTS.subproblem_fraction, show_default=True),

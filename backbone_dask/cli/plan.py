@@ -23,6 +23,7 @@ from backbone_dask.cli.output import show
 from backbone_dask.cli.tasks import Prepared, prepared, usual_task
 from backbone_dask.cli.tree_options import tree_options
 from backbone_dask.launch.local import local_worker_bytes
+from backbone_dask.problems.chance import screen_phase
 from backbone_dask.problems.tree_fitting import TreePreparation
 from backbone_dask.runtime.budget import Budget, cut_screen, gib
 from backbone_dask.runtime.scoring import screen_blocks
@@ -111,10 +112,12 @@ def _n_trainings(ready: Prepared) -> int:
 
 
 def _columns_per_second(ready: Prepared) -> float:
-    block, panel = ready.store.blocks()[0], ready.problem.screen
+    block = ready.store.blocks()[0]
+    weights = ready.task.labels.weights if isinstance(ready, TreePreparation) else ready.task.adjusted.weights
+    phase = screen_phase(ready.problem.screen, ready.settings, weights)
 
     def score() -> None:
-        screen_blocks(ready.store, [block], panel, ready.settings.screen_size)
+        screen_blocks(ready.store, [block], phase.panel, ready.settings.screen_size)
 
     return block.size / _best_of_two(score)
 

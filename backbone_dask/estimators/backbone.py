@@ -109,7 +109,7 @@ class Backbone(MetaEstimatorMixin, TableEstimator):
         threshold: float = 1e-10,
         max_features: int | None = None,
         screen: str | None = None,
-        screen_size: int | None = None,
+        screen_size: int | str | None = None,
         subproblem_fraction: float = 0.5,
         n_subproblems: int | str = 10,
         backbone_max: int = 250,
@@ -212,6 +212,8 @@ class Backbone(MetaEstimatorMixin, TableEstimator):
         if isinstance(self.reduced, str):
             other["exact"] = self.reduced
         if self.screen == "none":
+            if self.screen_size is not None:
+                raise InvalidSettingError("screen='none' keeps every column; leave out screen_size, or choose a screen")
             other["screen_size"] = store.n_features
         return settings_of(self, Settings, **other)
 

@@ -87,7 +87,7 @@ gap_tolerance, certify, missing, executor, keep_blocks, random_state
         class_weight: Mapping[Any, float] | str | None = None,
         nonnegative: bool = False,
         groups: Sequence[Any] | NDArray[Any] | None = None,
-        screen_size: int | None = None,
+        screen_size: int | str | None = None,
         screen_rounds: int = 1,
         subproblem_fraction: float = 0.5,
         n_subproblems: int | str = 10,

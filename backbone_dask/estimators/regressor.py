@@ -107,7 +107,7 @@ sample_fraction, backbone_max, sampling, patience, exact
         fit_intercept: bool = True,
         nonnegative: bool = False,
         groups: Sequence[Any] | NDArray[Any] | None = None,
-        screen_size: int | None = None,
+        screen_size: int | str | None = None,
         screen_rounds: int = 1,
         subproblem_fraction: float = 0.5,
         n_subproblems: int | str = 10,

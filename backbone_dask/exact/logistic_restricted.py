@@ -14,7 +14,7 @@ from backbone_dask.exact.logistic_data import LogisticData
 from backbone_dask.exact.logistic_incumbent import improve
 from backbone_dask.exact.logistic_outer_approximation import cleaned
 from backbone_dask.exact.logistic_perspective import solve_logistic_relaxation
-from backbone_dask.exact.restricted import TOLERANCE, Restricted, best_support
+from backbone_dask.exact.restricted import TOLERANCE, Restricted, best_support, narrowed
 from backbone_dask.losses.logistic import Margin, dual_vector
 from backbone_dask.losses.logistic_dual import best_length, certified
 from backbone_dask.losses.squared import Vector
@@ -42,11 +42,14 @@ class LogisticLoss:
 
     def solve(self, X: Standardised, start: Vector, support: Positions) -> Restricted:
         with one_blas_thread():
-            data = LogisticData.of(X, self.margin, self.gamma)
-            face = Face.whole(len(X), self.n_nonzero)
-            found = solve_logistic_relaxation(data, face, start=start, tolerance=TOLERANCE)
-            a = dual_vector(self.margin, data.predictor(found.weights))
-            best, objective = best_support(found.z, support, self.n_nonzero, lambda at: self._descend(data, at))
+            return narrowed(self._solved, X, start, support, self.n_nonzero)
+
+    def _solved(self, X: Standardised, start: Vector, support: Positions) -> Restricted:
+        data = LogisticData.of(X, self.margin, self.gamma)
+        face = Face.whole(len(X), self.n_nonzero)
+        found = solve_logistic_relaxation(data, face, start=start, tolerance=TOLERANCE)
+        a = dual_vector(self.margin, data.predictor(found.weights))
+        best, objective = best_support(found.z, support, self.n_nonzero, lambda at: self._descend(data, at))
         return Restricted(found.weights, found.z, found.objective, a, best, objective)
 
     def _descend(self, data: LogisticData, columns: Positions) -> Callable[[Positions], tuple[Positions, float]]:

@@ -20,6 +20,9 @@ from backbone_dask.values import Standardised
 TOLERANCE = 1e-9
 """Of a relaxation whose dual vector all columns are priced against: a pass costs more than a few steps."""
 _HALVINGS, _LEAST_SHARE = 9, 1e-8
+_FEW = 300
+"""Rows that are solved at once, and that come in at a time."""
+_DEARER = 1 + 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,15 @@ class SquaredLoss:
 
     def solve(self, X: Standardised, start: Vector, support: Positions) -> Restricted:
         with one_blas_thread():
-            gram = Gram.of(X, self.y)
-            face = Face.whole(len(X), self.n_nonzero)
-            found = solve_relaxation(gram, face, self.gamma, start=start, tolerance=TOLERANCE)
-            a = self.y - found.weights @ X.astype(np.float64)
-            best, _ = best_support(found.z, support, self.n_nonzero, lambda at: self._descend(gram, at))
-            objective = self._cost(X, evaluate(gram, best, self.gamma))
+            return narrowed(self._solved, X, start, support, self.n_nonzero)
+
+    def _solved(self, X: Standardised, start: Vector, support: Positions) -> Restricted:
+        gram = Gram.of(X, self.y)
+        face = Face.whole(len(X), self.n_nonzero)
+        found = solve_relaxation(gram, face, self.gamma, start=start, tolerance=TOLERANCE)
+        a = self.y - found.weights @ X.astype(np.float64)
+        best, _ = best_support(found.z, support, self.n_nonzero, lambda at: self._descend(gram, at))
+        objective = self._cost(X, evaluate(gram, best, self.gamma))
         return Restricted(found.weights, found.z, found.objective, a, best, objective)
 
     def _cost(self, X: Standardised, found: Incumbent) -> float:
@@ -98,6 +104,45 @@ class SquaredLoss:
     def bound(self, a: Vector, heaviest: float) -> float:
         with one_blas_thread():
             return ray_bound(self.y, a, self.gamma, heaviest, self.y_error)
+
+
+def narrowed(
+    solve: Callable[[Standardised, Vector, Positions], Restricted],
+    X: Standardised,
+    start: Vector,
+    support: Positions,
+    n_nonzero: int,
+) -> Restricted:
+    """What `solve` finds on all rows of X, by solving on few: those that matter come in by their prices.
+
+    A row outside whose |X_j'a| is no larger than the n_nonzero-th inside has no share in the relaxation.
+    """
+    kept = np.union1d(np.flatnonzero(start), support) if len(X) > _FEW else np.arange(len(X))
+    value = np.inf
+    while True:
+        found = solve(X[kept], start[kept], np.searchsorted(kept, support))
+        start, support = _spread(found.weights, kept, len(X)), kept[found.support]
+        entering = _missing(X, found.a, kept, n_nonzero)
+        # Rows leave again, too: without a fall in value there would be no end.
+        if not entering.size or not found.value < value * (1 - TOLERANCE):
+            return replace(found, weights=start, z=_spread(found.z, kept, len(X)), support=support)
+        kept, value = np.unique(np.concatenate([np.flatnonzero(start), support, entering])), found.value
+
+
+def _missing(X: Standardised, a: Vector, kept: Positions, n_nonzero: int) -> Positions:
+    """The dearest of the rows that are dearer than the n_nonzero-th of the kept ones."""
+    prices = np.abs(X @ (a / (np.linalg.norm(a) or 1.0)).astype(np.float32))
+    inside = np.sort(prices[kept])
+    level = inside[-n_nonzero] if inside.size >= n_nonzero else np.float32(0)
+    prices[kept] = 0
+    dearest = np.argsort(-prices, kind="stable")[:_FEW]
+    return dearest[prices[dearest] > _DEARER * level]
+
+
+def _spread(values: Vector, kept: Positions, size: int) -> Vector:
+    whole = np.zeros(size)
+    whole[kept] = values
+    return whole
 
 
 Descend = Callable[[Positions], tuple[Positions, float]]

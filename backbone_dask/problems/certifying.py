@@ -30,6 +30,8 @@ from backbone_dask.values import CandidateIds, Outcome, SparseFit
 
 _CLOSEST = 1e-12
 """A bound nearer to the objective than this, relatively, is rounding."""
+_LEAST_SHARE = 0.1
+"""What has less in the relaxation is hardly in a best support. A weak relaxation gives hundreds of columns a little."""
 _REDUCED = {"gap": "reduced gap", "bound": "reduced bound"}
 
 
@@ -162,13 +164,13 @@ class Certifier:
         return next(iter(self.site.executor.map(function, [arguments])))
 
     def _joining(self, backbone: CandidateIds, working: Working) -> CandidateIds:
-        """The priced columns with a share in the relaxation, or in the best support; the largest shares if many."""
+        """Priced columns with a good share in the relaxation, or in the best support; of many the largest shares."""
         share = working.solved.z.copy()
         # Before all others: what is cut off at the end must not be a part of the best support.
         share[working.solved.support] = 2.0
         share[np.isin(working.ids, backbone)] = 0.0
         largest = np.argsort(-share, kind="stable")[: self.settings.backbone_max]
-        return np.sort(working.ids[largest[share[largest] > 0]])
+        return np.sort(working.ids[largest[share[largest] > _LEAST_SHARE]])
 
     def _repaired(self, known: Known, priced: CandidateIds, working: Working) -> Outcome[SparseFit]:
         """The exact fit on a backbone with the priced columns, from the best support that is known."""

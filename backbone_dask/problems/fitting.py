@@ -15,6 +15,7 @@ from backbone_dask.algorithm.sampling import weights
 from backbone_dask.columns import on_samples
 from backbone_dask.errors import InvalidSettingError
 from backbone_dask.problems.certifying import Certifier, with_certificate
+from backbone_dask.problems.chance import screen_phase
 from backbone_dask.problems.classes import class_names, two_classes, weigh_classes, words_for_numbers
 from backbone_dask.problems.covariates import Covariates, find_covariates
 from backbone_dask.problems.extras import Extras
@@ -31,7 +32,7 @@ from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory, with_passes
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, Part, silent
-from backbone_dask.runtime.run import Finding, OneFit, OneScreen, ReducePhase, Run, ScreenPhase
+from backbone_dask.runtime.run import Finding, OneFit, ReducePhase, Run, ScreenPhase
 from backbone_dask.runtime.site import Site, settle
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
@@ -263,9 +264,10 @@ class _Spine:
 
 
 def _screen_phase(problem: Problem[SparseFit], ready: Preparation) -> ScreenPhase:
-    phase: ScreenPhase = OneScreen(problem.screen)
-    if ready.settings.screen_rounds > 1:
-        phase = IterativeScreen(problem, ready.task.response, ready.task.condition, ready.settings.screen_rounds)
+    rounds, task = ready.settings.screen_rounds, ready.task
+    phase: ScreenPhase = screen_phase(problem.screen, ready.settings, task.adjusted.weights)
+    if rounds > 1:
+        phase = IterativeScreen(problem, task.response, task.condition, rounds)
     return phase if ready.groups.is_trivial else GroupedScreen(phase, ready.groups)
 
 

@@ -198,7 +198,7 @@ class GroupedScreen:
         np.maximum.at(best, labels[at], found.utilities)
         utilities = best[labels]
         utilities[at] = found.utilities
-        return Screening(ids, utilities, found.n_features, found.n_constant)
+        return replace(found, candidates=ids, utilities=utilities)
 
 
 def grouped(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from backbone_dask.adjustment import Adjustment, adjustment
 from backbone_dask.algorithm.sampling import weights as samplings
 from backbone_dask.errors import InvalidSettingError
+from backbone_dask.problems.chance import screen_phase
 from backbone_dask.problems.extras import Extras
 from backbone_dask.problems.fitting import TASKS, Preparation, fitted_model, prepare
 from backbone_dask.problems.learners import (
@@ -30,10 +31,10 @@ from backbone_dask.problems.picked import Picked
 from backbone_dask.problems.questions import named_panel
 from backbone_dask.problems.sparse import sampler
 from backbone_dask.problems.tree import tree_values
-from backbone_dask.protocols import Executor, Panel, Problem
+from backbone_dask.protocols import Executor, Problem, ResponsePanel
 from backbone_dask.runtime.budget import plan, require_memory
 from backbone_dask.runtime.events import Listener, silent
-from backbone_dask.runtime.run import Finding, OneFit, OneScreen, Reduced, Reduction, Run
+from backbone_dask.runtime.run import Finding, OneFit, Reduced, Reduction, Run
 from backbone_dask.runtime.site import settle
 from backbone_dask.settings import ResolvedSettings, Settings
 from backbone_dask.store import FeatureStore
@@ -77,7 +78,7 @@ class LearnerPreparation:
     learners: Learners
     settings: ResolvedSettings
     adjusted: Adjustment
-    screen: Panel
+    screen: ResponsePanel
     explained: Explained
     own: Preparation | None
 
@@ -157,7 +158,7 @@ def _own(
     return prepare(store, y, settings, task=learners.task, extras=Extras(sample_weight))
 
 
-def _screen(learners: Learners, y: Target, adjusted: Adjustment) -> Panel:
+def _screen(learners: Learners, y: Target, adjusted: Adjustment) -> ResponsePanel:
     usual = _WEIGHTED[learners.task]
     if learners.task == "classification" and np.unique(y).size > 2:
         usual = "svm"
@@ -185,7 +186,7 @@ def fit_learners(ready: LearnerPreparation, executor: Executor, *, listen: Liste
         y=ready.explained,
         settings=settings,
         budget=budget,
-        screen=OneScreen(problem.screen),
+        screen=screen_phase(problem.screen, settings, ready.adjusted.weights),
         reduce=_FitFound(OneFit(settings.time_limit), ready.searcher),
         listen=listen,
     ).execute()

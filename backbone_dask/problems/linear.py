@@ -18,7 +18,7 @@ from backbone_dask.exact.structured_outer_approximation import fit_structured_ou
 from backbone_dask.problems.classes import words_for_numbers
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
 from backbone_dask.problems.unpenalised import least_squares
-from backbone_dask.protocols import Panel, Problem
+from backbone_dask.protocols import Panel, Problem, ResponsePanel
 from backbone_dask.screens.correlation import CorrelationPanel
 from backbone_dask.screens.panels import ScorePanel
 from backbone_dask.screens.prices import AdjustedPricePanel, PricePanel
@@ -93,12 +93,12 @@ class LinearTask:
             prepare=self.adjusted.projected,
         )
 
-    def _screen(self) -> Panel:
+    def _screen(self) -> ResponsePanel:
         if self.adjusted.is_plain:
             return CorrelationPanel(self.y)
         return ScorePanel(self.adjusted.root, self.adjusted.basis, self.response, self.adjusted.has_intercept)
 
-    def condition(self, columns: Standardised) -> Panel:
+    def condition(self, columns: Standardised) -> ResponsePanel:
         basis = orthonormal(np.vstack([self.adjusted.basis, columns.astype(np.float64)]))
         with one_blas_thread():
             residual = self.response - (basis @ self.response) @ basis

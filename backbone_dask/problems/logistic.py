@@ -20,10 +20,9 @@ from backbone_dask.losses import logistic
 from backbone_dask.losses.logistic import Margin
 from backbone_dask.problems.sparse import StructuredSolvers, Vector, raw_values, sampler, subproblem_solver
 from backbone_dask.problems.unpenalised import largest_likelihood
-from backbone_dask.protocols import Panel, Problem
-from backbone_dask.runtime.scoring import OneQuestion
+from backbone_dask.protocols import Panel, Problem, ResponsePanel
 from backbone_dask.screens.logistic import logistic_loss
-from backbone_dask.screens.panels import ScorePanel
+from backbone_dask.screens.panels import OneQuestion, ScorePanel
 from backbone_dask.screens.prices import AdjustedPricePanel, PricePanel
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.structure import Structure
@@ -116,12 +115,12 @@ class LogisticTask:
             prepare=self.adjusted.scaled,
         )
 
-    def _screen(self) -> Panel:
+    def _screen(self) -> ResponsePanel:
         if self.adjusted.is_plain:
             return OneQuestion(logistic_loss, self.response)
         return self.condition(np.empty((0, self.response.size), np.float32))
 
-    def condition(self, columns: Standardised) -> Panel:
+    def condition(self, columns: Standardised) -> ResponsePanel:
         """The score test at the model of the free rows and these columns."""
         with one_blas_thread():
             margin, rows = self.margin, columns.astype(np.float64)

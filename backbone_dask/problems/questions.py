@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.protocols import Panel
-from backbone_dask.runtime.scoring import OneQuestion
+from backbone_dask.protocols import Panel, ResponsePanel
 from backbone_dask.screens.catalogue import screens
 from backbone_dask.screens.correlation import CorrelationPanel
-from backbone_dask.screens.panels import FoldsPanel, Question, SubsetsPanel, TargetsPanel
+from backbone_dask.screens.panels import FoldsPanel, OneQuestion, Question, SubsetsPanel, TargetsPanel
 from backbone_dask.values import Target, Utilities
 
 Folds = NDArray[np.int64]
@@ -43,7 +42,7 @@ def inquire(screen: str, targets: Mapping[str, Target], folds: Folds | None = No
     return _with_folds(screen, tuple(targets), checked, _checked_folds(folds, checked.shape[1]))
 
 
-def named_panel(name: str, y: Target, weights: NDArray[np.float64]) -> Panel:
+def named_panel(name: str, y: Target, weights: NDArray[np.float64]) -> ResponsePanel:
     """A screen by name on the samples that have a weight; "none" keeps every column that varies."""
     if name == "none":
         return OneQuestion(every_column, weights)

@@ -13,7 +13,7 @@ from backbone_dask.adjustment import Adjustment
 from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.columns import Columns
 from backbone_dask.exact.restricted import Loss
-from backbone_dask.protocols import FitSubproblem, Panel, Problem
+from backbone_dask.protocols import FitSubproblem, Panel, Problem, ResponsePanel
 from backbone_dask.settings import ResolvedSettings
 from backbone_dask.structure import Structure
 from backbone_dask.subproblems.gammas import GammaGrid, GammaRule, OneGamma
@@ -75,7 +75,7 @@ class SparseTask(Protocol):
 
     def problem(self, settings: ResolvedSettings) -> Problem[SparseFit]: ...
 
-    def condition(self, columns: Standardised) -> Panel:
+    def condition(self, columns: Standardised) -> ResponsePanel:
         """The screen that asks what a column adds to a model of these, as `prepare` made them."""
         ...
 

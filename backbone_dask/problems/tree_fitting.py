@@ -15,6 +15,7 @@ from backbone_dask.adjustment import adjustment
 from backbone_dask.algorithm.sampling import weights as samplings
 from backbone_dask.errors import InvalidDataError
 from backbone_dask.exact.trees.search import TreeSearch
+from backbone_dask.problems.chance import screen_phase
 from backbone_dask.problems.classes import class_names, one_class_only
 from backbone_dask.problems.linear import checked_target
 from backbone_dask.problems.tree import FitTree, TreeTask, goals, tree_sampler, tree_values
@@ -25,7 +26,7 @@ from backbone_dask.protocols import Executor, Problem
 from backbone_dask.runtime.budget import Budget, plan, require_memory
 from backbone_dask.runtime.checkpoint import Journal, NoJournal, digest
 from backbone_dask.runtime.events import Listener, Part, silent
-from backbone_dask.runtime.run import Finding, OneScreen, ReducePhase, Run
+from backbone_dask.runtime.run import Finding, ReducePhase, Run
 from backbone_dask.runtime.site import Site, settle
 from backbone_dask.store import FeatureStore
 from backbone_dask.tree_settings import ResolvedTreeSettings, TreeSettings
@@ -151,7 +152,7 @@ class _Spine:
             y=task.labels,
             settings=self.ready.settings,
             budget=self.budget,
-            screen=OneScreen(problem.screen),
+            screen=screen_phase(problem.screen, self.ready.settings, task.labels.weights),
             reduce=reduce,
             extend=_extension(self.ready),
             journal=self.journal if part is None else self.journal.part(part.name),

@@ -21,7 +21,7 @@ from backbone_dask.report.metrics import recovery, tree_recovery
 from backbone_dask.report.summary import FORMAT
 from backbone_dask.store import FeatureStore
 from backbone_dask.store.synthetic import TreeTruth
-from backbone_dask.values import CandidateIds, GridPoint, TracePoint, TreePoint
+from backbone_dask.values import CandidateIds, GridPoint, Screening, TracePoint, TreePoint
 
 LIBRARIES = (
     "backbone-dask",
@@ -54,6 +54,7 @@ def result_json(
             "n_features": store.n_features,
             "n_constant": finding.screening.n_constant,
         },
+        "screen": _screened(finding.screening),
         "support": {"ids": model.ids.tolist(), "names": list(model.names)},
         **(_tree(fitted) if isinstance(fitted, FittedTree) else _linear(fitted, store)),
         **({"labels": list(model.labels)} if model.labels else {}),
@@ -75,6 +76,14 @@ def result_json(
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
     }
     return json.loads(json.dumps(content | _recovery(fitted, store), allow_nan=False))  # type: ignore[no-any-return]
+
+
+def _screened(screening: Screening) -> dict[str, Any]:
+    """How many survived, and if chance decided it: the best score that it gave, and how many columns exceed that."""
+    survivors = {"survivors": screening.candidates.size}
+    if screening.chance is None:
+        return survivors
+    return {**survivors, "chance": screening.chance, "beyond": int((screening.utilities > screening.chance).sum())}
 
 
 def over_all(

@@ -6,6 +6,7 @@ from typing import Any
 
 from backbone_dask.report.facts.advice import advice_words
 from backbone_dask.report.facts.certificate import global_words, passes_words
+from backbone_dask.report.facts.chance import chance_words
 from backbone_dask.report.facts.cost import memory_words, traffic_words
 from backbone_dask.report.facts.proof import gap_words
 from backbone_dask.report.facts.quality import QUALITY
@@ -110,7 +111,12 @@ def _levels(result: dict[str, Any]) -> str:
         for at, level in enumerate(result["levels"])
     ]
     head = ["| level | candidates | subproblems | coverage | backbone |", "| ---: | ---: | ---: | ---: | ---: |"]
-    return "\n".join(["## Levels", "", *head, *rows])
+    return "\n".join(["## Levels", "", *head, *rows, *_chance(result)])
+
+
+def _chance(result: dict[str, Any]) -> list[str]:
+    screen = result.get("screen", {})
+    return ["", f"{screen['survivors']:,} survived the screen: {chance_words(screen)}."] if "chance" in screen else []
 
 
 def _times(result: dict[str, Any]) -> str:

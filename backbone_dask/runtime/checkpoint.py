@@ -122,7 +122,8 @@ class RunDirectory:
 
     def keep_screening(self, screening: Screening) -> None:
         with published(self.path / "screening.npz") as stream:
-            np.savez(stream, allow_pickle=False, **asdict(screening))
+            known = {name: value for name, value in asdict(screening).items() if value is not None}
+            np.savez(stream, allow_pickle=False, **known)
 
     def answer(self, level: int, index: int) -> Answer | None:
         path = self._answer_path(level, index)
@@ -167,7 +168,9 @@ def kept_screening(run: Path) -> Screening | None:
     if not path.exists():
         return None
     with _damage_explained(path), np.load(path) as kept:
-        return Screening(kept["candidates"], kept["utilities"], int(kept["n_features"]), int(kept["n_constant"]))
+        chance = float(kept["chance"]) if "chance" in kept else None
+        n_features, n_constant = int(kept["n_features"]), int(kept["n_constant"])
+        return Screening(kept["candidates"], kept["utilities"], n_features, n_constant, chance)
 
 
 FORMAT = "backbone-dask-run"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,24 +12,12 @@ from numpy.typing import NDArray
 from backbone_dask.algorithm.ranking import merge, top
 from backbone_dask.columns import Columns
 from backbone_dask.errors import InvalidDataError
-from backbone_dask.protocols import FeatureSource, Panel, Screen, UtilitySink
+from backbone_dask.protocols import FeatureSource, Panel, UtilitySink
 from backbone_dask.runtime.budget import ScreenCut
-from backbone_dask.values import FeatureBlock, Ranking, Target
+from backbone_dask.values import FeatureBlock, Ranking
 
 Rankings: TypeAlias = tuple[Ranking, ...]
 """One ranking per question of a panel."""
-
-
-@dataclass(frozen=True, slots=True)
-class OneQuestion:
-    """A screen against one target, as a panel."""
-
-    screen: Screen
-    y: Target
-    n_questions: int = 1
-
-    def __call__(self, columns: Columns) -> NDArray[np.float64]:
-        return self.screen(columns, self.y)[None]
 
 
 def screen_blocks(

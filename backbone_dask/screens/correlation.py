@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
+from backbone_dask.screens.panels import Shuffle, TargetsPanel
 from backbone_dask.values import Target, Utilities
 
 
@@ -43,6 +44,9 @@ class CorrelationPanel:
     @cached_property
     def single(self) -> NDArray[np.float32]:
         return self.unit.astype(np.float32)
+
+    def shuffled(self, shuffle: Shuffle) -> TargetsPanel:
+        return TargetsPanel(shuffle(self.unit))
 
     def __call__(self, columns: Columns) -> NDArray[np.float64]:
         if columns.values.dtype == np.float64:

@@ -1,8 +1,9 @@
-"""One pass, many answers: several targets, every fold, or what is left when some columns are in the model."""
+"""One question of a screen, or many by one pass: several targets, every fold, what is left beside some columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 from backbone_dask.columns import Columns, measured
 from backbone_dask.protocols import Screen
 from backbone_dask.screens.sums import exact_squares, exact_sums, weighted_squares, weighted_sums
+from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import Mask, Target
 
 FloatMatrix = NDArray[np.float64]
+Shuffle = Callable[[Target], FloatMatrix]
+"""From a response (samples,) to shuffled ones (responses, samples)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,21 @@ class Question:
     target: str
     fold: int | None
     """The fold that is left out; None for all samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneQuestion:
+    """A screen against one target, as a panel."""
+
+    screen: Screen
+    y: Target
+    n_questions: int = 1
+
+    def __call__(self, columns: Columns) -> FloatMatrix:
+        return self.screen(columns, self.y)[None]
+
+    def shuffled(self, shuffle: Shuffle) -> SubsetsPanel:
+        return SubsetsPanel(self.screen, shuffle(self.y), (np.ones(self.y.size, np.bool_),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +122,9 @@ class SubsetsPanel:
         pairs = [(part, y[subset]) for y in self.targets for part, subset in zip(parts, self.subsets, strict=True)]
         return np.stack([self.screen(part, y) for part, y in pairs])
 
+    def shuffled(self, shuffle: Shuffle) -> SubsetsPanel:
+        return replace(self, targets=np.concatenate([shuffle(y) for y in self.targets]))
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePanel:
@@ -110,31 +132,40 @@ class ScorePanel:
 
     H weighs the samples by the curvature of the loss at that model, and v is minus the loss's gradient there. In terms
     of root = sqrt(H): `basis` is orthonormal, shape (directions, samples), and spans root * (what is in the model), so
-    B = basis * root; `residual` = v / root is orthogonal to it. With squared loss it is the partial correlation. A
-    column in the span itself scores 0. `centred`: the model has an intercept, and the mean of a column does not matter.
+    B = basis * root; `residual` = v / root is orthogonal to it, and there may be several, a row for each question. With
+    squared loss it is the partial correlation. A column in the span itself scores 0. `centred`: the model has an
+    intercept, and the mean of a column does not matter.
     """
 
     root: Target
     basis: FloatMatrix
-    residual: Target
+    residual: Target | FloatMatrix
     centred: bool = True
 
     @property
     def n_questions(self) -> int:
-        return 1
+        return len(np.atleast_2d(self.residual))
+
+    def shuffled(self, shuffle: Shuffle) -> ScorePanel:
+        """What is left to explain, shuffled over the samples and brought out of the span again."""
+        with one_blas_thread():
+            responses = shuffle(np.ravel(self.residual))
+            return replace(self, residual=responses - (responses @ self.basis.T) @ self.basis)
 
     def __call__(self, columns: Columns) -> FloatMatrix:
-        length = np.sqrt(np.sum(self.residual * self.residual))
-        unit = self.residual / length if length > 0 else self.residual
-        rows, curvature = np.vstack([unit, self.basis]) * self.root, (self.root**2)[None]
+        residuals = np.atleast_2d(self.residual)
+        lengths = np.sqrt(np.sum(residuals * residuals, axis=1, keepdims=True))
+        units = np.divide(residuals, lengths, out=np.zeros_like(residuals), where=lengths > 0)
+        rows, curvature = np.vstack([units, self.basis]) * self.root, (self.root**2)[None]
         sums, whole = weighted_sums(columns, rows), weighted_squares(columns, curvature)[0]
         if not self.centred:
             inside = weighted_sums(columns, curvature)[0]
             whole = whole + columns.mean * (2 * inside + columns.mean * curvature.sum())
             sums = sums + columns.mean * rows.sum(axis=1, keepdims=True)
-        left = whole - (sums[1:] ** 2).sum(axis=0)
+        asked = len(residuals)
+        left = whole - (sums[asked:] ** 2).sum(axis=0)
         # What is left of a column inside the span is rounding.
-        return _ratio(np.abs(sums[:1]), np.sqrt(np.where(left > 1e-4 * whole, left, 0)))
+        return _ratio(np.abs(sums[:asked]), np.sqrt(np.where(left > 1e-4 * whole, left, 0)))
 
 
 def _left_out(by_fold: FloatMatrix) -> FloatMatrix:

@@ -15,8 +15,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from backbone_dask.columns import Columns, measured
-from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
+from backbone_dask.runtime.scoring import screen_blocks
 from backbone_dask.screens.correlation import correlation
+from backbone_dask.screens.panels import OneQuestion
 from backbone_dask.store import MemoryStore
 
 FEATURES, SAMPLES, REPEATS = 100_000, 5_000, 7

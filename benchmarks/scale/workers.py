@@ -26,8 +26,9 @@ from backbone_dask.problems.fitting import fit_sparse, prepare
 from backbone_dask.problems.questions import inquire
 from backbone_dask.problems.screening import screen_store
 from backbone_dask.runtime.executor import DaskExecutor
-from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
+from backbone_dask.runtime.scoring import screen_blocks
 from backbone_dask.screens.correlation import correlation
+from backbone_dask.screens.panels import OneQuestion
 from backbone_dask.settings import Settings
 from backbone_dask.store import Recipe, VirtualStore
 from benchmarks.timing import Case, at_once, in_turns, ratio, speed

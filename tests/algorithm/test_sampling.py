@@ -83,31 +83,32 @@ def test_covering_prefers_what_the_paper_prefers() -> None:
     assert seen[:5].min() > 1.2 * seen[5:].max()
 
 
-@given(screenings(), independent, fractions, seeds(), st.integers(0, 6), st.integers(1, 8), st.integers(1, 8))
+@given(screenings(), independent, fractions, seeds(), st.integers(1, 8), st.integers(1, 8))
 def test_a_draw_is_addressed_by_seed_level_and_index(
-    screening: Screening, kind: str, fraction: float, seed: int, level: int, few: int, more: int
+    screening: Screening, kind: str, fraction: float, seed: int, few: int, more: int
 ) -> None:
+    """At the first level, where their number may be decided on the way; below it all are needed."""
     sampler = Sampler(kind, fraction, 1, seed)
-    short = sampler(screening, level=level, count=few)
-    long = sampler(screening, level=level, count=few + more)
+    short = sampler(screening, level=0, count=few)
+    long = sampler(screening, level=0, count=few + more)
     for one, other in zip(short, long, strict=False):
         np.testing.assert_array_equal(one.candidates, other.candidates)
         assert (one.level, one.index, one.seed) == (other.level, other.index, other.seed)
 
 
-@given(screenings(), kinds, fractions, seeds(), st.integers(1, 12), st.integers(1, 80))
+@given(screenings(), kinds, fractions, seeds(), st.integers(0, 2), st.integers(1, 12), st.integers(1, 80))
 def test_every_subproblem_is_a_sorted_subset_of_the_right_size(
-    screening: Screening, kind: str, fraction: float, seed: int, count: int, least: int
+    screening: Screening, kind: str, fraction: float, seed: int, level: int, count: int, least: int
 ) -> None:
     sampler = Sampler(kind, fraction, least, seed)
-    drawn = sampler(screening, level=2, count=count)
+    drawn = sampler(screening, level=level, count=count)
     wanted = max(math.ceil(fraction * screening.candidates.size), least)
-    if kind == "covering":
+    if kind == "covering" or level > 0:
         wanted = max(wanted, math.ceil(screening.candidates.size / count))
-    assert [(each.level, each.index) for each in drawn] == [(2, index) for index in range(count)]
+    assert [(each.level, each.index) for each in drawn] == [(level, index) for index in range(count)]
     for subproblem in drawn:
         assert subproblem.candidates.size == min(wanted, screening.candidates.size)
-        assert subproblem.candidates.size == sampler.size(screening.candidates.size, count)
+        assert subproblem.candidates.size == sampler.size(screening.candidates.size, count, level)
         assert subproblem.candidates.dtype == np.int64
         assert (np.diff(subproblem.candidates) > 0).all()
         assert np.isin(subproblem.candidates, screening.candidates).all()
@@ -122,11 +123,11 @@ def test_equal_arguments_give_equal_subproblems(screening: Screening, kind: str,
         assert one.seed == other.seed
 
 
-@given(screenings(), fractions, seeds(), st.integers(0, 6), st.integers(1, 30))
-def test_covering_examines_every_candidate(
-    screening: Screening, fraction: float, seed: int, level: int, count: int
+@given(screenings(), kinds, fractions, seeds(), st.integers(0, 6), st.integers(1, 30))
+def test_covering_examines_every_candidate_and_so_do_all_below_the_first_level(
+    screening: Screening, kind: str, fraction: float, seed: int, level: int, count: int
 ) -> None:
-    drawn = Sampler("covering", fraction, 1, seed)(screening, level=level, count=count)
+    drawn = Sampler(kind if level else "covering", fraction, 1, seed)(screening, level=level, count=count)
     examined = np.unique(np.concatenate([subproblem.candidates for subproblem in drawn]))
     np.testing.assert_array_equal(examined, screening.candidates)
 

@@ -29,7 +29,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("subproblem_fraction", 0.0),
     ("subproblem_fraction", 1.01),
     ("subproblem_fraction", NAN),
-    ("n_subproblems", 0),
+    ("n_subproblems", -1),
     ("backbone_max", 0),
     ("patience", 0),
     ("time_limit", 0.0),

@@ -66,7 +66,7 @@ def resolved(n_samples=500, n_features=3000, **settings):
         ("time_limit", NAN, "it must be a number"),
         ("exact", "magic", "use 'local-search', 'dynamic-programming', 'mio'"),
         ("split_features", 0, "it must be at least 1"),
-        ("n_subproblems", 0, "it must be at least 1"),
+        ("n_subproblems", -1, "it must not be negative"),
         ("n_subproblems", [1, 2], "it must be a whole number"),
         ("backbone_max", 0, "it must be at least 1"),
         ("n_starts", 0, "it must be at least 1"),

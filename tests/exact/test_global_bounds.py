@@ -53,6 +53,28 @@ def vectors(rng, loss, X, y):
     yield y + rng.standard_normal(y.size) * np.abs(y).max()
 
 
+@pytest.mark.parametrize("gamma", [1e-3, 0.05, 1.0])
+@pytest.mark.parametrize("task", ["squared", "logistic"])
+def test_the_relaxation_of_many_columns_by_those_of_few_is_that_of_all(task, gamma):
+    """Its bound over all columns meets its value, which is no worse than that of all columns solved at once."""
+    rng = np.random.default_rng(0)
+    n, p, k = 60, 900, 4
+    X = rng.standard_normal((p, n)).astype(np.float32)
+    signal = X[:k].sum(axis=0, dtype=np.float64) + 2 * rng.standard_normal(n)
+    if task == "squared":
+        loss = SquaredLoss(signal - signal.mean(), k, gamma)
+    else:
+        loss = LogisticLoss.of(Margin.of(np.where(signal > 0, 1.0, -1.0), np.ones(n), np.ones((1, n))), k, gamma)
+    whole = loss._solved(X, np.zeros(p), np.arange(2))
+    for start in (np.zeros(p), np.where(np.arange(p) % 9 == 0, 0.1, 0.0)):
+        found = loss.solve(X, start, np.arange(2))
+        assert found.value <= whole.value * (1 + 1e-9)
+        assert loss.bound(found.a, all_prices(X, found.a).heaviest(k)) == pytest.approx(found.value, rel=1e-4)
+        assert (found.weights.shape, found.z.shape) == ((p,), (p,))
+        assert found.z.sum() == pytest.approx(k)
+        assert found.objective >= found.value * (1 - 1e-9)
+
+
 def all_prices(X, a):
     return Prices(np.arange(len(X)), prices_of(X, a), 0.0, 0)
 

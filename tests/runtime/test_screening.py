@@ -17,11 +17,11 @@ from backbone_dask.runtime.checkpoint import NoJournal, open_run
 from backbone_dask.runtime.events import silent
 from backbone_dask.runtime.executor import DaskExecutor, SerialExecutor
 from backbone_dask.runtime.placement import place
-from backbone_dask.runtime.scoring import OneQuestion, screen_blocks
+from backbone_dask.runtime.scoring import screen_blocks
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.runtime.site import settle
 from backbone_dask.screens.correlation import correlation
-from backbone_dask.screens.panels import TargetsPanel
+from backbone_dask.screens.panels import OneQuestion, TargetsPanel
 from backbone_dask.store import MemoryStore, Recipe, VirtualStore, open_store, write_store
 from backbone_dask.store.utilities import create_utilities
 from backbone_dask.values import Seat

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backbone_dask.report.facts.chance import chance_words
 from backbone_dask.report.material import Material
 
 
@@ -25,11 +26,17 @@ def funnel(material: Material) -> tuple[Stage, ...]:
     survivors = first["candidates"] if material.screening is None else int(material.screening.candidates.size)
     return (
         Stage("features", result["store"]["n_features"], "columns of the table"),
-        Stage("screened", survivors, "survivors of the screen, which looks at each column by itself"),
+        Stage("screened", survivors, _screened(result.get("screen", {}))),
         _examined(result["levels"]),
         Stage("backbone", len(result["backbone"]), "found relevant, and given to the exact solve"),
         Stage("support", len(result["support"]["ids"]), "in the model"),
     )
+
+
+def _screened(screen: dict[str, Any]) -> str:
+    if "chance" in screen:
+        return chance_words(screen)
+    return "survivors of the screen, which looks at each column by itself"
 
 
 def _examined(levels: Sequence[dict[str, Any]]) -> Stage:
