@@ -4,8 +4,9 @@
     python -m benchmarks.paper all --size small --data FOLDER
     python -m benchmarks.paper F1 --size paper --only p=1000000 p=10000000 seed=1
 
-Every finished case is a file in OUT/ID/SIZE/cases and is not run again. OUT is runs/paper; `--out
-benchmarks/paper/results` goes on with what is published there. `--only` may name several values of a key.
+Every finished case is a file in OUT/ID/SIZE/cases and is not run again, unless its settings have changed. OUT is
+runs/paper; `--out benchmarks/paper/results` goes on with what is published there. `--only` may name several values of a
+key. After Ctrl-C there is a report of what is finished.
 """
 
 from __future__ import annotations
@@ -14,56 +15,119 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from distributed import Client
 
 from backbone_dask.launch.local import local_cluster
-from benchmarks.paper.catalogue import IDS, UnknownExperimentError, experiments
-from benchmarks.paper.data import use_data
+from benchmarks.paper.catalogue import IDS, MissingPackageError, UnknownExperimentError, experiments
+from benchmarks.paper.data import MissingDataError, data_file, use_data
 from benchmarks.paper.experiment import Case, Experiment
 from benchmarks.paper.figure import draw
-from benchmarks.paper.results import Results, name, write
+from benchmarks.paper.results import Results, UnreadableResultsError, name, write
 from benchmarks.paper.runner import run_cases
 from benchmarks.paper.summary import rows
 from benchmarks.paper.table import table
 
 OUT = Path("runs") / "paper"
+INTERRUPTED = 130
+"""What a shell expects of a command that Ctrl-C has ended."""
+Wanted = dict[str, set[str]]
 
 
-def chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
-    """The cases that have one of the wanted values for every key that is named."""
-    wanted: dict[str, set[str]] = {}
+class UnknownCaseError(ValueError):
+    """No experiment has a case of what `--only` names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An experiment at one size: all of its cases, those that are wanted, and where results are kept."""
+
+    experiment: Experiment
+    every: list[Case]
+    cases: list[Case]
+    results: Results
+
+
+def wanted(only: Sequence[str]) -> Wanted:
+    """Values by key."""
+    found: Wanted = {}
     for each in only:
         key, equals, value = each.partition("=")
         if not equals:
-            raise SystemExit(f"--only takes key=value, not {each!r}")
-        wanted.setdefault(key, set()).add(value)
-    return [case for case in cases if all(str(case.get(key)) in values for key, values in wanted.items())]
+            raise UnknownCaseError(f"--only takes key=value, not {each!r}")
+        found.setdefault(key, set()).add(value)
+    return found
+
+
+def chosen(cases: Sequence[Case], asked: Wanted) -> list[Case]:
+    """The cases that have one of the wanted values for every key that is named."""
+    return [case for case in cases if all(key in case and str(case[key]) in asked[key] for key in asked)]
+
+
+def require_known(cases: Sequence[Case], asked: Wanted) -> None:
+    """A word that no case has would choose nothing, and so would words that no case has together."""
+    known: dict[str, list[str]] = {}
+    for key, value in dict.fromkeys((key, str(value)) for case in cases for key, value in case.items()):
+        known.setdefault(key, []).append(value)
+    for key, values in asked.items():
+        if key not in known:
+            raise UnknownCaseError(f"no case has a {key}; --only takes {', '.join(known)}")
+        if unknown := sorted(values - set(known[key])):
+            raise UnknownCaseError(f"no case has {key}={unknown[0]}; there are {key}={', '.join(known[key])}")
+    if not chosen(cases, asked):
+        raise UnknownCaseError(f"no case has {' and '.join(sorted(asked))} as --only wants them")
+
+
+def planned(experiments: Sequence[Experiment], arguments: argparse.Namespace) -> list[Job]:
+    """What there is to do, or why not, before anything is run or written; without a wanted case there is no job."""
+    asked = wanted(arguments.only)
+    every = {each.id: each.cases(arguments.size) for each in experiments}
+    require_known([case for cases in every.values() for case in cases], asked)
+    jobs = [_job(each, every[each.id], asked, arguments) for each in experiments]
+    for job in jobs:
+        require_data(job)
+    return [job for job in jobs if job.cases]
+
+
+def _job(experiment: Experiment, every: list[Case], asked: Wanted, arguments: argparse.Namespace) -> Job:
+    results = Results(arguments.out / experiment.id / arguments.size, experiment.settings, tell)
+    return Job(experiment, every, chosen(every, asked), results)
+
+
+def require_data(job: Job) -> None:
+    """Only what is still to be run reads data."""
+    if not all(job.results.has(case) for case in job.cases):
+        for file in job.experiment.files:
+            data_file(file)
+
+
+def tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def report(experiment: Experiment, cases: Sequence[Case], results: Results) -> str:
-    """Write the table, the figure and all records of what is finished; returns the table."""
+    """Write the table and the figure of what is finished, and all records that there are; returns the table."""
     records = results.records(cases)
     found = rows(experiment, records)
     text = table(experiment, found)
     write(results.folder / "table.md", text)
-    write(results.folder / "results.json", json.dumps(records, indent=1))
+    write(results.folder / "results.json", json.dumps([*records, *results.others(records)], indent=1))
     if found:
         draw(experiment, found, results.folder / "figure.png")
     return text
 
 
-def perform(experiment: Experiment, arguments: argparse.Namespace, client: Client) -> list[str]:
-    """Run an experiment and print its table; returns the names of the cases that failed."""
-    results = Results(arguments.out / experiment.id / arguments.size)
-    every = experiment.cases(arguments.size)
-    cases = chosen(every, arguments.only)
-    run_cases(experiment, cases, results, client, lambda line: print(line, file=sys.stderr, flush=True))
-    print(
-        f"\n{experiment.id}: {experiment.title} ({arguments.size})\n\n{report(experiment, every, results)}", flush=True
-    )
-    return [f"{experiment.id} {name(each['case'])}" for each in results.failures(cases)]
+def perform(job: Job, size: str, client: Client) -> list[str]:
+    """Run an experiment and print its table, even if it is interrupted; returns the names of the cases that failed."""
+    experiment, results = job.experiment, job.results
+    try:
+        run_cases(experiment, job.cases, results, client, tell)
+    finally:
+        text = report(experiment, job.every, results)
+        print(f"\n{experiment.id}: {experiment.title} ({size})\n\n{text}", flush=True)
+    return [f"{experiment.id} {name(each['case'])}" for each in results.failures(job.cases)]
 
 
 def parsed() -> argparse.Namespace:
@@ -81,14 +145,20 @@ def main() -> None:
     arguments = parsed()
     use_data(arguments.data)
     try:
-        wanted = experiments(arguments.experiments)
-    except UnknownExperimentError as unknown:
-        raise SystemExit(str(unknown)) from None
-    with local_cluster(arguments.workers) as client:
-        failed = [each for experiment in wanted for each in perform(experiment, arguments, client)]
+        jobs = planned(experiments(arguments.experiments), arguments)
+    except REFUSALS as refusal:
+        raise SystemExit(str(refusal)) from None
+    try:
+        with local_cluster(arguments.workers) as client:
+            failed = [each for job in jobs for each in perform(job, arguments.size, client)]
+    except KeyboardInterrupt:
+        tell(f"interrupted; what is finished is in {arguments.out}, and the rest runs next time")
+        raise SystemExit(INTERRUPTED) from None
     if failed:
         raise SystemExit("failed, and will be tried again next time:\n" + "\n".join(failed))
 
+
+REFUSALS = (UnknownExperimentError, UnknownCaseError, UnreadableResultsError, MissingDataError, MissingPackageError)
 
 if __name__ == "__main__":
     main()

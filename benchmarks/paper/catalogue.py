@@ -6,6 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from benchmarks.paper.experiment import Experiment
+from benchmarks.paper.machine import INSTALL
 
 MODULES: dict[str, tuple[str, ...]] = {
     "linear": ("F1", "F3", "F4", "F6", "F8"),
@@ -19,11 +20,21 @@ class UnknownExperimentError(ValueError):
     """There is no experiment of that name."""
 
 
+class MissingPackageError(ImportError):
+    """What an experiment imports is not installed."""
+
+
 def experiments(names: list[str]) -> list[Experiment]:
-    """The experiments by name; "F8" are all of its parts ("F8-beta", ...), "all" are those of every module there is."""
-    if names == ["all"]:
-        return [each for module in MODULES if _is_there(module) for each in _of(module).values()]
-    return [each for name in names for each in _named(name)]
+    """The experiments by name, each of them once.
+
+    "F8" are all of its parts ("F8-beta", ...), "all" are those of every module there is.
+    """
+    found = [each for name in names for each in (_all() if name == "all" else _named(name))]
+    return list({each.id: each for each in found}.values())
+
+
+def _all() -> list[Experiment]:
+    return [each for module in MODULES if _is_there(module) for each in _of(module).values()]
 
 
 def _named(name: str) -> list[Experiment]:
@@ -46,5 +57,8 @@ def _is_there(module: str) -> bool:
 
 
 def _of(module: str) -> dict[str, Experiment]:
-    found: dict[str, Experiment] = import_module(f"benchmarks.paper.{module}").EXPERIMENTS
+    try:
+        found: dict[str, Experiment] = import_module(f"benchmarks.paper.{module}").EXPERIMENTS
+    except ImportError as missing:
+        raise MissingPackageError(f"{', '.join(MODULES[module])}: {missing}; {INSTALL}") from missing
     return found

@@ -21,8 +21,7 @@ def use_data(folder: Path | None) -> None:
 
 def data_file(name: str) -> Path:
     """A file of the data folder, such as `uci/housing.data`."""
-    folder = os.environ.get(VARIABLE)
-    path = (Path(folder) if folder else BESIDE) / name
-    if not path.exists():
-        raise MissingDataError(f"{name} is not in {path.parent}; name the folder that has it with --data FOLDER")
-    return path
+    folder = Path(os.environ.get(VARIABLE) or BESIDE)
+    if not (folder / name).exists():
+        raise MissingDataError(f"{name} is not in {folder}; name the folder that has it with --data FOLDER")
+    return folder / name

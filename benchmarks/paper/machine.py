@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
 from backbone_dask.launch.local import available_cores
 from backbone_dask.runtime.memory import physical_bytes
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+PUBLISHED = "benchmarks/paper/results"
+"""What runs themselves write into the checkout."""
+INSTALL = "pip install -e '.[dev]' installs all that the experiments import"
 PACKAGES = ("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "pyomo", "highspy")
 
 
@@ -23,6 +28,22 @@ def machine() -> dict[str, str | int | float]:
 
 def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
+
+def commit(checkout: Path = CHECKOUT) -> str | None:
+    """The commit of the checkout, with "+" where files differ from it; None where there is no git."""
+    if not (checkout / ".git").exists():
+        return None
+    try:
+        found = _git(checkout, "rev-parse", "--short", "HEAD").strip()
+        changed = _git(checkout, "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PUBLISHED}")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found + "+" * bool(changed)
+
+
+def _git(checkout: Path, *asked: str) -> str:
+    return subprocess.run(["git", "-C", str(checkout), *asked], check=True, capture_output=True, text=True).stdout
 
 
 def _processor() -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import lru_cache, partial
+from typing import Any
 
 from benchmarks.paper import real_regression, real_trees
-from benchmarks.paper.experiment import Case, Experiment, Metrics, Size
+from benchmarks.paper.experiment import Case, Experiment, Metrics, Size, constants
 from benchmarks.paper.metrics import auc, r2
-from benchmarks.paper.permuted import Expanded, expanded
+from benchmarks.paper.permuted import TABLES, Expanded, expanded
 from benchmarks.paper.real_regression import Method
 
 COPIES: dict[Size, int] = {"small": 100, "paper": 1000}
@@ -55,6 +56,12 @@ def run(case: Case) -> Metrics:
     seconds = time.perf_counter() - began
     found = {name: quality(data.y_test, answer.predicted), **answer.counts(data.n_original)}
     return {**found, "gap": answer.gap, "seconds": seconds}
+
+
+def settings(case: Case) -> dict[str, Any]:
+    """What the table, its copies and the method are made with."""
+    _, read = TABLES[case["table"]]
+    return constants(read, expanded, methods(case["table"])[case["method"]])
 
 
 def _paper(names: tuple[str, ...], **values: tuple[float, ...]) -> dict[tuple[str, ...], Metrics]:
@@ -111,6 +118,8 @@ def _experiment(id: str, table: str) -> Experiment:
         by=("method",),
         metrics=metrics,
         paper={**PAPER[id], ("BB as published",): PAPER[id]["BB",]},
+        settings=settings,
+        files=(TABLES[table][0],),
     )
 
 

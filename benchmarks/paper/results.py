@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks.paper.experiment import Case
 
 Record = dict[str, Any]
+Settings = Callable[[Case], Mapping[str, Any]]
+Tell = Callable[[str], None]
+
+
+class UnreadableResultsError(ValueError):
+    """A file of published results is not what a report writes."""
 
 
 def name(case: Case) -> str:
@@ -32,19 +38,21 @@ class Results:
     """The cases of one experiment at one size, in a folder of their own.
 
     Those that an earlier report has put into `results.json` count as finished, too: it travels without the others.
+    What was run with other settings than `settings` has now does not; a record that has none was kept before they were.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Settings = lambda case: {}, tell: Tell = lambda line: None) -> None:
         self.folder, self._cases = folder, folder / "cases"
-        kept = folder / "results.json"
-        reported: list[Record] = json.loads(kept.read_text()) if kept.exists() else []
-        self._reported = {name(record["case"]): record for record in reported}
+        self._settings, self._tell = settings, tell
+        self._reported, self._told = _reported(folder / "results.json"), set[str]()
 
     def has(self, case: Case) -> bool:
-        return self._path(case).exists() or name(case) in self._reported
+        return self._record(case) is not None
 
     def keep(self, case: Case, record: Record) -> None:
-        write(self._path(case), json.dumps({"case": dict(case), **record}, indent=1))
+        settings = self._wanted(case)
+        whole = {"case": dict(case), **record, **({"settings": settings} if settings else {})}
+        write(self._path(case), json.dumps(whole, indent=1))
         self._failed(case).unlink(missing_ok=True)
 
     def keep_failure(self, case: Case, error: str) -> None:
@@ -52,20 +60,89 @@ class Results:
 
     def records(self, cases: Iterable[Case]) -> list[Record]:
         """Those of the given cases that are finished, in their order."""
-        return [self._record(case) for case in cases if self.has(case)]
+        return [found for case in cases if (found := self._record(case)) is not None]
+
+    def others(self, records: Iterable[Record]) -> list[Record]:
+        """What was reported before besides these: cases of other code or of other settings, which took their time."""
+        names = {name(record["case"]) for record in records}
+        return [record for own, record in self._reported.items() if own not in names]
 
     def failures(self, cases: Iterable[Case]) -> list[Record]:
-        return [json.loads(self._failed(case).read_text()) for case in cases if self._failed(case).exists()]
+        """The failed ones among the given cases; of a file that is cut off, the case is known all the same."""
+        failed = [case for case in cases if self._failed(case).exists()]
+        return [_loaded(self._failed(case), "error") or {"case": dict(case), "error": ""} for case in failed]
 
-    def _record(self, case: Case) -> Record:
+    def _record(self, case: Case) -> Record | None:
+        """The first one kept of a case that has the settings of now."""
+        wanted, differing = self._wanted(case), list[str]()
+        for record in self._kept(case):
+            differing = _differing(record.get("settings", wanted), wanted)
+            if not differing:
+                return record
+        if differing:
+            self._say(f"{name(case)} was run with other settings ({', '.join(differing)}); it counts as unfinished")
+        return None
+
+    def _kept(self, case: Case) -> Iterator[Record]:
+        """In its own file, or reported."""
         path = self._path(case)
-        return json.loads(path.read_text()) if path.exists() else self._reported[name(case)]
+        if path.exists():
+            found = _loaded(path, "metrics")
+            if found is None:
+                self._say(f"{path} is not the whole record of a case and does not count")
+            else:
+                yield found
+        if name(case) in self._reported:
+            yield self._reported[name(case)]
+
+    def _wanted(self, case: Case) -> Record:
+        """As JSON gives them back."""
+        found: Record = json.loads(json.dumps(dict(self._settings(case))))
+        return found
+
+    def _say(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            self._tell(line)
 
     def _path(self, case: Case) -> Path:
         return self._cases / f"{name(case)}.json"
 
     def _failed(self, case: Case) -> Path:
         return self._cases / f"{name(case)}.failed"
+
+
+def _reported(path: Path) -> dict[str, Record]:
+    if not path.exists():
+        return {}
+    found = _read(path)
+    if not isinstance(found, list) or not all(_is_record(each, "metrics") for each in found):
+        advice = "restore it, or move it away to go on with the files of single cases"
+        raise UnreadableResultsError(f"{path} is not a whole list of records; {advice}")
+    return {name(record["case"]): record for record in found}
+
+
+def _loaded(path: Path, key: str) -> Record | None:
+    """The record of a file; None if it is cut off, empty or something else than a case and what the key names."""
+    found = _read(path)
+    return found if _is_record(found, key) else None
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        return None
+
+
+def _is_record(found: Any, key: str) -> bool:
+    return isinstance(found, dict) and isinstance(found.get("case"), dict) and key in found
+
+
+def _differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Names of the settings that are not the same, or are only in one of them."""
+    missing = object()
+    return sorted(key for key in kept.keys() | wanted.keys() if kept.get(key, missing) != wanted.get(key, missing))
 
 
 def write(path: Path, text: str) -> None:

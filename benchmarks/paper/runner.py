@@ -11,17 +11,15 @@ from itertools import groupby
 from distributed import Client, as_completed
 
 from benchmarks.paper.experiment import Case, Experiment, Metrics
-from benchmarks.paper.machine import machine, versions
-from benchmarks.paper.results import Record, Results, name, require_names
-
-Tell = Callable[[str], None]
+from benchmarks.paper.machine import INSTALL, commit, machine, versions
+from benchmarks.paper.results import Record, Results, Tell, name, require_names
 
 
 def run_cases(experiment: Experiment, cases: Sequence[Case], results: Results, client: Client, tell: Tell) -> None:
     """Run what is not finished; a case that fails is recorded, and the others go on."""
     require_names(cases)
     todo = [case for case in cases if not results.has(case)]
-    stamp = {"experiment": experiment.id, "machine": machine(), "versions": versions()}
+    stamp = {"experiment": experiment.id, "machine": machine(), "versions": versions(), "commit": commit()}
     done = len(cases) - len(todo)
     for case, answer in _answers(experiment, todo, client):
         done += 1
@@ -54,6 +52,8 @@ def attempt(run: Callable[[Case], Metrics], case: Case) -> Record:
     began = time.perf_counter()
     try:
         metrics = {key: float(value) for key, value in run(case).items()}
+    except ImportError as missing:
+        return {"error": f"{traceback.format_exc()}{missing}; {INSTALL}"}
     except Exception:
         return {"error": traceback.format_exc()}
     return {"metrics": metrics, "wall_seconds": time.perf_counter() - began}

@@ -15,7 +15,6 @@ from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.store import VirtualStore
 from backbone_dask.values import CandidateIds, Screening
-from benchmarks.paper.baselines.sis_enet import fit_net
 from benchmarks.paper.experiment import Case, Experiment, Metrics, Size
 from benchmarks.paper.metrics import accuracy
 from benchmarks.paper.simulated import fit, settings, training
@@ -121,7 +120,9 @@ def _relaxation_parts(case: Case) -> Iterator[CandidateIds]:
 
 
 def _lasso_parts(case: Case) -> Iterator[CandidateIds]:
-    """The same subproblems, each with a lasso whose penalty is chosen on a hold-out."""
+    """The same subproblems, each with a lasso whose penalty is chosen on a hold-out; only it needs glmnet."""
+    from benchmarks.paper.baselines.sis_enet import fit_net
+
     store = training(case)
     screening = _screened(store, case)
     values = store.gather(screening.candidates).values

@@ -16,7 +16,7 @@ from backbone_dask.trees.tree import Tree
 from backbone_dask.values import CandidateIds
 from benchmarks.paper.baselines.cart import cart_on_store
 from benchmarks.paper.baselines.oracle import NO_LIMIT, optimal_tree
-from benchmarks.paper.experiment import Case, Experiment, Metrics, Size
+from benchmarks.paper.experiment import Case, Experiment, Metrics, Size, constants
 from benchmarks.paper.metrics import TEST_SAMPLES, auc
 
 Fit = Callable[[VirtualStore, Case], tuple[Tree, CandidateIds]]
@@ -116,26 +116,38 @@ def judged(tree: Tree, ids: CandidateIds, test: VirtualStore) -> Metrics:
     }
 
 
+def asked(case: Case) -> dict[str, Any]:
+    """What the method of a case is told of the figure's settings."""
+    known = SETTINGS[case["figure"]]
+    if case["method"] in TOLD:
+        return {name: known[name] for name in TOLD[case["method"]]}
+    return known if known["screen"] == "none" else {**known, "screen_size": case["p"] // 2}
+
+
 def backbone(train: VirtualStore, case: Case) -> tuple[Tree, CandidateIds]:
-    settings = SETTINGS[case["figure"]]
-    if settings["screen"] != "none":
-        settings = {**settings, "screen_size": train.n_features // 2}
     executor = "dask" if takes_all(case) else "serial"
-    model = BackboneTreeClassifier(**settings, executor=executor, random_state=case["seed"]).fit(train)
+    model = BackboneTreeClassifier(**asked(case), executor=executor, random_state=case["seed"]).fit(train)
     return model.tree_.tree, model.support_
 
 
 def cart(train: VirtualStore, case: Case) -> tuple[Tree, CandidateIds]:
-    return cart_on_store(train, SETTINGS[case["figure"]]["depth"], case["seed"])
+    return cart_on_store(train, asked(case)["depth"], case["seed"])
 
 
 def oct(train: VirtualStore, case: Case) -> tuple[Tree, CandidateIds]:
-    asked = {name: SETTINGS[case["figure"]][name] for name in ("depth", "n_starts")}
-    settings = TreeSettings(screen="none", time_limit=NO_LIMIT, seed=case["seed"], **asked)
+    settings = TreeSettings(screen="none", time_limit=NO_LIMIT, seed=case["seed"], **asked(case))
     return optimal_tree(train, train.target(None), settings)
 
 
 METHODS: dict[str, Fit] = {"BB": backbone, "CART": cart, "OCT": oct}
+TOLD = {"CART": ("depth",), "OCT": ("depth", "n_starts")}
+SEARCHES: dict[str, tuple[Callable[..., Any], ...]] = {"BB": (), "CART": (cart_on_store,), "OCT": (optimal_tree,)}
+
+
+def settings(case: Case) -> dict[str, Any]:
+    """The truth, the size of the test draw, and what the method is told and set to."""
+    truth = {"truth": TRUTHS[case["figure"]], "test samples": TEST_SAMPLES}
+    return {**truth, **asked(case), **constants(*SEARCHES[case["method"]])}
 
 
 def takes_all(case: Case) -> bool:
@@ -158,6 +170,7 @@ def _experiment(id: str, title: str, rival: str, x: str) -> Experiment:
         metrics=("AUC", "relevant", "depth", "features", "seconds"),
         x=x,
         whole_machine=takes_all,
+        settings=settings,
     )
 
 
