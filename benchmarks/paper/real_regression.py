@@ -13,7 +13,7 @@ from benchmarks.paper.baselines.deco import deco_columns
 from benchmarks.paper.baselines.oracle import RIDGES, SECONDS, SIZES, sparse_regression
 from benchmarks.paper.baselines.rfe import eliminate_by_regression
 from benchmarks.paper.baselines.sis_enet import TRAINING_SHARE, Net, fit_net
-from benchmarks.paper.null_screen import survivors
+from benchmarks.paper.chosen_by_chance import by_correlation
 from benchmarks.paper.permuted import Expanded
 
 Method = Callable[[Expanded, int], Answer]
@@ -35,9 +35,9 @@ _HOLDOUT = 16_180
 
 
 def backbone(data: Expanded, seed: int) -> Answer:
-    """The exact fit on as many columns as chance would not explain: so few that there is nothing left to sample."""
-    kept = survivors(data.X, data.y, kind="correlation", most=BACKBONE, seed=seed)
-    return _answer(sparse_regression(data.X, data.y, kept), data)
+    """The exact fit on the columns that chance does not explain: so few that there is nothing left to sample."""
+    model = sparse_regression(data.X, data.y, BACKBONE, seed=seed, screen_size="chance")
+    return _answer(model, data)
 
 
 def backbone_as_published(data: Expanded, seed: int) -> Answer:
@@ -50,14 +50,21 @@ def backbone_as_published(data: Expanded, seed: int) -> Answer:
 def oracle(data: Expanded, seed: int) -> Answer:
     """SR on the original columns."""
     real = data.original()
-    return _answer(sparse_regression(real.X, real.y, real.n_original), real)
+    return _answer(sparse_regression(real.X, real.y, real.n_original, seed=seed), real)
 
 
 def rfe(data: Expanded, seed: int) -> Answer:
     """SR on what recursive elimination leaves."""
     left = eliminate_by_regression(data.X, data.y)
     few = data.take(left)
-    return _answer(sparse_regression(few.X, few.y, left.size), few).among(left)
+    return _answer(sparse_regression(few.X, few.y, left.size, seed=seed), few).among(left)
+
+
+def net_on_survivors(data: Expanded, seed: int) -> Answer:
+    """ENET on the columns that chance does not explain: what our screen does for another method."""
+    left = by_correlation(data, BACKBONE, seed)
+    few = data.take(left)
+    return _net_answer(_net(few, seed), few).among(left)
 
 
 def deco(data: Expanded, seed: int) -> Answer:
@@ -110,4 +117,5 @@ METHODS: dict[str, Method] = {
     "DECO": deco,
     "BB as published": backbone_as_published,
     "RFE": rfe,
+    "chance + ENET": net_on_survivors,
 }

@@ -15,37 +15,52 @@ from benchmarks.paper.baselines.cart import tuned_cart, used_by
 from benchmarks.paper.baselines.forest import tuned_forest
 from benchmarks.paper.baselines.oracle import optimal_tree
 from benchmarks.paper.baselines.rfe import eliminate_by_trees
-from benchmarks.paper.null_screen import survivors
+from benchmarks.paper.chosen_by_chance import ALL_SURVIVORS, by_entropy
 from benchmarks.paper.permuted import Expanded
 from benchmarks.paper.real_regression import Method
 
-SCREEN = 1000
+SCREEN, BACKBONE = 1000, 100
 DEPTHS = (3, 4, 5, 6, 7, 8)
 PAPER: dict[str, Any] = {
     "depth": DEPTHS,
     "subproblem_fraction": 0.5,
     "n_subproblems": 15,
     "subproblem_depth": (2, 3, 4, 5),
-    "backbone_max": 100,
+    "backbone_max": BACKBONE,
+    "pricing_rounds": 0,
 }
+SURVIVORS: dict[str, Any] = {"depth": DEPTHS, "backbone_max": BACKBONE, **ALL_SURVIVORS}
+HOLDOUT = 0.7
+"""Share to train on: depth, bucket and complexity of all methods are chosen on the other 30 %, as in the paper."""
 FOLDS = 5
-"""A hold-out of 30 % of a few hundred samples is too small to tell a stump from a tree."""
 
 
 def backbone(data: Expanded, seed: int) -> Answer:
-    """The paper's settings, on as many columns as chance would not explain, and with folds in place of a hold-out."""
-    kept = survivors(data.X, data.y, kind="entropy", most=SCREEN, seed=seed)
-    return _tree(data, seed, kept, FOLDS)
+    """The tree search on the columns that chance does not explain: so few that there is nothing left to sample."""
+    return _tree(data, seed, SURVIVORS | {"validation": HOLDOUT})
+
+
+def backbone_by_folds(data: Expanded, seed: int) -> Answer:
+    """The same, chosen on five folds."""
+    return _tree(data, seed, SURVIVORS | {"validation": FOLDS})
 
 
 def backbone_as_published(data: Expanded, seed: int) -> Answer:
-    """The paper's settings: 1,000 columns stay, and 30 % of the samples are held out."""
-    return _tree(data, seed, min(SCREEN, data.X.shape[1]), 0.7)
+    """The paper's settings: 1,000 columns stay, and nothing joins the backbone but what subproblems found."""
+    return _tree(data, seed, PAPER | {"screen_size": min(SCREEN, data.X.shape[1]), "validation": HOLDOUT})
 
 
 def oracle(data: Expanded, seed: int) -> Answer:
     """OCT on the original columns."""
-    real, settings = data.original(), TreeSettings(depth=DEPTHS, screen="none", validation=FOLDS, seed=seed)
+    return _optimal(data, seed, HOLDOUT)
+
+
+def oracle_by_folds(data: Expanded, seed: int) -> Answer:
+    return _optimal(data, seed, FOLDS)
+
+
+def _optimal(data: Expanded, seed: int, validation: float) -> Answer:
+    real, settings = data.original(), TreeSettings(depth=DEPTHS, screen="none", validation=validation, seed=seed)
     tree, ids = optimal_tree(MemoryStore(real.X), real.y, settings)
     sums = tree.sums[tree.leaves(np.ascontiguousarray(real.X_test.T))]
     return Answer(ids[tree.used], sums[:, 1] / sums.sum(axis=1))
@@ -62,12 +77,18 @@ def rfe(data: Expanded, seed: int) -> Answer:
     return _greedy(tuned_cart(few.X, few.y, DEPTHS, seed), few).among(left)
 
 
+def cart_on_survivors(data: Expanded, seed: int) -> Answer:
+    """CART on the columns that chance does not explain: what our screen does for another method."""
+    left = by_entropy(data, BACKBONE, seed)
+    few = data.take(left)
+    return _greedy(tuned_cart(few.X, few.y, DEPTHS, seed), few).among(left)
+
+
 def forest(data: Expanded, seed: int) -> Answer:
     return Answer(None, tuned_forest(data.X, data.y, seed).predict_proba(data.X_test)[:, 1])
 
 
-def _tree(data: Expanded, seed: int, kept: int, validation: float) -> Answer:
-    settings = PAPER | {"screen_size": kept, "validation": validation}
+def _tree(data: Expanded, seed: int, settings: dict[str, Any]) -> Answer:
     model = BackboneTreeClassifier(executor="serial", random_state=seed, **settings)
     model.fit(data.X, data.y)
     return Answer(model.support_, model.predict_proba(data.X_test)[:, 1])
@@ -81,8 +102,11 @@ def _greedy(tree: DecisionTreeClassifier, data: Expanded) -> Answer:
 METHODS: dict[str, Method] = {
     "BB": backbone,
     "OCT-ORACLE": oracle,
+    "BB, five folds": backbone_by_folds,
+    "OCT-ORACLE, five folds": oracle_by_folds,
     "CART": cart,
     "RF": forest,
     "BB as published": backbone_as_published,
     "RFE": rfe,
+    "chance + CART": cart_on_survivors,
 }

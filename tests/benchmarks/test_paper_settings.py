@@ -90,9 +90,13 @@ METHODS = {
     **{id: {"backbone", "SIS-ENET", "SIS-ENET apart"} for id in ("F1", "F3", "F4")},
     "F6": {"backbone", "SR"},
     **{id: {"backbone"} for id, _ in CASES if id.startswith("F8")},
-    **{"F2": {"BB", "CART"}, "F5": {"BB", "CART"}, "F7": {"BB", "OCT"}},
-    **{id: {"BB", "BB as published", "SR-ORACLE", "SIS-ENET", "RFE", "DECO"} for id in ("T1", "T2")},
-    **{id: {"BB", "BB as published", "OCT-ORACLE", "CART", "RF", "RFE"} for id in ("T3", "T4")},
+    **{id: {"BB", "BB as published", rival} for id, rival in (("F2", "CART"), ("F5", "CART"), ("F7", "OCT"))},
+    **{id: {"BB", "BB as published", "SR-ORACLE", "SIS-ENET", "RFE", "DECO", "chance + ENET"} for id in ("T1", "T2")},
+    **{
+        id: {"BB", "BB as published", "OCT-ORACLE", "CART", "RF", "RFE", "chance + CART"}
+        | {"BB, five folds", "OCT-ORACLE, five folds"}
+        for id in ("T3", "T4")
+    },
 }
 TREES = {
     "F2": {
@@ -206,7 +210,9 @@ def test_trees_are_asked_for_what_the_paper_says(id: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(trees, "BackboneTreeClassifier", telling)
     _, asked = told(trees.METHODS["BB"], train, case)
     own = {key: asked[key] for key in asked if key not in ("executor", "random_state")}
-    assert own == {**TREES[id]["asked"], "depth": TREES[id]["depth"]}
+    assert own == {**TREES[id]["asked"], "depth": TREES[id]["depth"], "pricing_rounds": 3}
+    _, published = told(trees.METHODS["BB as published"], train, {**case, "method": "BB as published"})
+    assert published == {**asked, "pricing_rounds": 0}
     recipe = train.recipe
     assert {key: getattr(recipe, key) for key in ("depth", "n_relevant", "rho")} == TREES[id]["truth"]
     assert (recipe.n_samples, recipe.n_features, recipe.seed) == (case["n"], case["p"], case["seed"])
@@ -257,6 +263,7 @@ def test_a_tree_as_published_has_the_settings_of_the_paper(
         "n_subproblems": 15,
         "subproblem_depth": (2, 3, 4, 5),
         "backbone_max": 100,
+        "pricing_rounds": 0,
         "screen_size": kept,
         "validation": 0.7,
     }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask import BackboneRegressor, register_subproblem_solver
+from backbone_dask import BackboneRegressor
 from backbone_dask.problems.tree import goals
 from backbone_dask.problems.tree_choice import best_goal, draw_trainings
 from backbone_dask.problems.tree_fitting import TreePreparation, prepare_tree
@@ -16,7 +16,7 @@ from backbone_dask.tree_settings import TreeSettings
 from backbone_dask.trees.goal import Goal
 from backbone_dask.trees.labels import Labels
 from backbone_dask.trees.tree import Tree
-from backbone_dask.values import CandidateIds, Mask, SparseFit, Standardised, Target, TreePoint
+from backbone_dask.values import CandidateIds, Mask, Target, TreePoint
 
 SIZES = (10, 20, 30, 40, 50)
 RIDGES = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0)
@@ -26,28 +26,19 @@ SECONDS = 10.0
 NO_LIMIT = 1e6
 
 
-def every_column(X: Standardised, y: Target, *, n_nonzero: int, gamma: float, seed: int) -> SparseFit:
-    """All columns that vary are relevant: the exact fit then has no fewer to choose from."""
-    varying = np.flatnonzero(X.any(axis=1))
-    return SparseFit(len(X), varying, np.ones(varying.size), np.nan)
-
-
-register_subproblem_solver("every-column", every_column)
-# One subproblem that keeps what it sees: the backbone is what the screen leaves.
-NO_SAMPLING = {"subproblem": "every-column", "n_subproblems": 1, "subproblem_fraction": 1.0}
-
-
-def sparse_regression(X: NDArray[Any], y: Target, n_columns: int) -> BackboneRegressor:
-    """SR on the `n_columns` columns that correlate most with y; size and ridge weight by a hold-out of 30 %."""
-    usual = 1 / np.sqrt(y.size)
+def sparse_regression(
+    X: NDArray[Any], y: Target, most: int, *, seed: int, screen_size: str | None = None
+) -> BackboneRegressor:
+    """SR without sampling on the best `most` columns, or what chance leaves of them; k and gamma by a hold-out."""
     return BackboneRegressor(
-        n_nonzero=[size for size in SIZES if size <= n_columns] or [n_columns],
-        gamma=[times * usual for times in RIDGES],
-        screen_size=n_columns,
-        backbone_max=n_columns,
+        n_nonzero=[size for size in SIZES if size <= most] or [most],
+        gamma=[times / np.sqrt(y.size) for times in RIDGES],
+        screen_size=screen_size,
+        n_subproblems=0,
+        backbone_max=most,
         time_limit=SECONDS,
         executor="serial",
-        **NO_SAMPLING,
+        random_state=seed,
     ).fit(X, y)
 
 
