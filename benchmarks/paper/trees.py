@@ -59,7 +59,7 @@ SHAPES: dict[str, dict[Size, dict[str, tuple[int, ...]]]] = {
         "paper": {"n": (3000, 5000, 7000), "p": (100_000,), "seed": tuple(range(1, 11))},
     },
     "F7": {
-        "small": {"n": (250, 500), "p": (2000,), "seed": (1, 2)},
+        "small": {"n": (250, 500), "p": (2000,), "seed": (1, 2, 3, 4)},
         "paper": {"n": (250, 500, 1000, 1500, 2000), "p": (2000,), "seed": tuple(range(1, 11))},
     },
 }

@@ -74,7 +74,7 @@ CASES: dict[tuple[str, str], dict[str, Any]] = {
     ("F2", "paper"): {"n": 5000, "p": [20_000, 40_000, 60_000, 80_000, 100_000], "seed": TEN},
     ("F5", "small"): {"n": [3000, 5000], "p": 5000, "seed": [1, 2]},
     ("F5", "paper"): {"n": [3000, 5000, 7000], "p": 100_000, "seed": TEN},
-    ("F7", "small"): {"n": [250, 500], "p": 2000, "seed": [1, 2]},
+    ("F7", "small"): {"n": [250, 500], "p": 2000, "seed": [1, 2, 3, 4]},
     ("F7", "paper"): {"n": [250, 500, 1000, 1500, 2000], "p": 2000, "seed": TEN},
     ("T1", "small"): {"table": "communities", "split": [0, 1], "seed": [0, 1], "copies": 100},
     ("T1", "paper"): {"table": "communities", "split": [0, 1, 2, 3, 4], "seed": [0, 1, 2, 3, 4], "copies": 1000},
@@ -245,6 +245,7 @@ def test_a_backbone_as_published_has_the_settings_of_the_paper(table: str, monke
         "subproblem_fraction": 0.5,
         "n_subproblems": 10,
         "subproblem_size": "grid",
+        "subproblem_gamma": pytest.approx(20**-0.5),
         "backbone_max": 500,
         "time_limit": 10.0,
     }
