@@ -178,12 +178,18 @@ def as_ours(tree: Any) -> Tree:
 
 def test_a_tree_that_knows_the_training_draw_by_heart_is_not_praised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its leaves are pure, and it splits by columns that have nothing to do with the classes, too."""
+    used = []
 
     def heart(train: VirtualStore, case: Case) -> Any:
         X, y = train.gather(np.arange(40)).values.T, train.target(None)
         grown = DecisionTreeClassifier(random_state=0).fit(X, y)
         assert auc_of(y, grown.predict_proba(X)[:, 1]) == 1
+        used.append(np.flatnonzero(grown.feature_importances_))
         return as_ours(grown.tree_), np.arange(40)
 
     monkeypatch.setitem(trees.METHODS, "heart", heart)
-    assert trees.run({"figure": "F7", "method": "heart", **TREE})["AUC"] < 0.9
+    case = {"figure": "F5", "method": "heart", **TREE}
+    found, truth = trees.run(case), trees.drawn(case, 1).truth.ids
+    assert found["AUC"] < 0.95
+    assert found["relevant"] == pytest.approx(np.isin(used[0], truth).mean())
+    assert found["relevant"] < 1

@@ -144,7 +144,7 @@ def test_every_experiment_is_in_the_tables_of_this_file() -> None:
     assert {id.split("-")[0] for id, _ in CASES} == set(IDS)
 
 
-@pytest.mark.parametrize(("id", "size"), CASES, ids="-".join)
+@pytest.mark.parametrize(("id", "size"), CASES, ids=[f"{id}-{size}" for id, size in CASES])
 def test_the_cases_are_those_of_the_paper(id: str, size: str) -> None:
     (experiment,) = experiments([id])
     cases = experiment.cases(size)
