@@ -56,7 +56,8 @@ class Settings:
         0: all survivors are the backbone; where screen_size is left open, at most backbone_max survive.
     subproblem : how a subproblem is solved: relaxation (SR-REL), elastic-net or rounding.
     subproblem_size : support size of a subproblem: fixed (k), grid (k/3, 2k/3 or k) or incremental, on a hold-out.
-    subproblem_gamma : ridge weight of subproblems; None is gamma, "grid" chooses on the hold-out.
+    subproblem_gamma : ridge weight of subproblems; None is gamma, of several the one that is nearest to 1/sqrt(n);
+        "grid" chooses on the hold-out.
     sample_fraction : share of the samples that each subproblem sees.
     backbone_max : B_max, largest backbone that the exact solve takes.
     sampling : how subproblems draw candidates: exponential, uniform, proportional or covering.
@@ -105,7 +106,7 @@ class Settings:
         self._require_samples(max(sizes[-1], 2), n_samples)
         chosen = asdict(self) | {
             "n_nonzero": sizes[-1],
-            "gamma": 1 / math.sqrt(total) if isinstance(self.gamma, str) else gammas[0],
+            "gamma": _nearest(gammas, 1 / math.sqrt(total)),
             "sizes": sizes,
             "gammas": gammas,
             "screen_size": min(wanted, n_features),
@@ -203,7 +204,7 @@ class Settings:
 class ResolvedSettings:
     """Settings after every choice is made; what a run records.
 
-    `n_nonzero` is the largest of `sizes` and `gamma` the first of `gammas`, or the usual one of "grid": what the
+    `n_nonzero` is the largest of `sizes` and `gamma` the one of `gammas` that is nearest to 1/sqrt(n): what the
     backbone is built for. `screen_size` is the most that survive, and `by_chance` whether chance leaves fewer.
     """
 
@@ -238,6 +239,11 @@ class ResolvedSettings:
     def at(self, n_nonzero: int, gamma: float) -> ResolvedSettings:
         """The same with the choice made."""
         return replace(self, n_nonzero=n_nonzero, gamma=gamma, sizes=(n_nonzero,), gammas=(gamma,))
+
+
+def _nearest(gammas: Sequence[float], usual: float) -> float:
+    """By its ratio to the usual one: a subproblem of a much weaker ridge fits the noise of thousands of columns."""
+    return min(gammas, key=lambda gamma: abs(math.log(gamma / usual)))
 
 
 def enough_subproblems(n_survivors: int, n_nonzero: int, fraction: float, missed: float = MISSED) -> int:

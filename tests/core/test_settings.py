@@ -112,6 +112,14 @@ def test_whatever_is_accepted_is_consistent(data: st.DataObject, n_samples: int,
 
 
 @pytest.mark.parametrize(
+    ("gamma", "expected"),
+    [(None, 0.1), ("grid", 0.1), ([10.0, 0.5, 0.02], 0.5), ([10.0, 0.02, 0.001], 0.02), ([3.0, 2.0], 2.0)],
+)
+def test_the_backbone_is_built_for_the_ridge_weight_nearest_to_the_usual_one(gamma, expected):
+    assert Settings(gamma=gamma).resolve(n_samples=100, n_features=50).gamma == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
     "wrong", [{"n_nonzero": 2.5}, {"n_subproblems": 1.5}, {"seed": True}, {"screen_size": "9"}, {"gamma": "large"}]
 )
 def test_numbers_of_the_wrong_kind_are_refused(wrong):
