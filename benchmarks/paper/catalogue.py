@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 
+from benchmarks.machine import INSTALL
 from benchmarks.paper.experiment import Experiment
-from benchmarks.paper.machine import INSTALL
 
 MODULES: dict[str, tuple[str, ...]] = {
     "linear": ("F1", "F3", "F4", "F6", "F8"),

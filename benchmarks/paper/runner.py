@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 
 from distributed import Client, as_completed
 
+from benchmarks.machine import INSTALL, stamp, today
 from benchmarks.paper.experiment import Case, Experiment, Metrics
-from benchmarks.paper.machine import INSTALL, commit, machine, versions
 from benchmarks.paper.results import Record, Results, Tell, name, require_names
 
 
@@ -19,11 +18,11 @@ def run_cases(experiment: Experiment, cases: Sequence[Case], results: Results, c
     """Run what is not finished; a case that fails is recorded, and the others go on."""
     require_names(cases)
     todo = [case for case in cases if not results.has(case)]
-    stamp = {"experiment": experiment.id, "machine": machine(), "versions": versions(), "commit": commit()}
+    measured_on = {"experiment": experiment.id, **stamp()}
     done = len(cases) - len(todo)
     for case, answer in _answers(experiment, todo, client):
         done += 1
-        tell(f"{experiment.id} {done}/{len(cases)} {name(case)}: {_kept(results, case, answer, stamp)}")
+        tell(f"{experiment.id} {done}/{len(cases)} {name(case)}: {_kept(results, case, answer, measured_on)}")
 
 
 def _answers(experiment: Experiment, cases: Sequence[Case], client: Client) -> Iterator[tuple[Case, Record]]:
@@ -59,10 +58,9 @@ def attempt(run: Callable[[Case], Metrics], case: Case) -> Record:
     return {"metrics": metrics, "wall_seconds": time.perf_counter() - began}
 
 
-def _kept(results: Results, case: Case, answer: Record, stamp: Record) -> str:
+def _kept(results: Results, case: Case, answer: Record, measured_on: Record) -> str:
     if "error" in answer:
         results.keep_failure(case, answer["error"])
         return f"failed: {answer['error'].strip().splitlines()[-1]}"
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    results.keep(case, {**answer, **stamp, "date": date})
+    results.keep(case, {**answer, **measured_on, "date": today()})
     return f"{answer['wall_seconds']:.1f} s"

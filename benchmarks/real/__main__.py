@@ -4,7 +4,7 @@
         [--folds 5] [--repeats 1] [--first N] [--abess-python PATH] [--methods NAME ...]
 
 A result for each (data set, method, fold) is a JSON file in --out; a call that is repeated goes on after the last one.
-The tables are printed, and written to --out as Markdown.
+The tables are printed, and written to --out as Markdown, beside all results of a study in one file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.real.data import LOADERS
 from benchmarks.real.folds import folds
 from benchmarks.real.methods import methods
-from benchmarks.real.runs import Result, result_of
+from benchmarks.real.runs import Result, publish, result_of
 from benchmarks.real.tables import table
 
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -36,6 +36,7 @@ def main() -> None:
         results = [result for name in STUDIES[study] for result in _studied(name, asked)]
         text = table(results)
         (asked.out / f"{study}.md").write_text(text + "\n")
+        publish(asked.out / f"{study}.json", results)
         print(text, flush=True)
 
 

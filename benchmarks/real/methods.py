@@ -19,6 +19,7 @@ from benchmarks.real.subsets import best_subset
 
 SIZES = (1, 2, 4, 8, 16)
 MOUSE_SIZES = (5, 10, 20, 40, 80)
+POPULATION_SIZES = (25, 50, 100, 200)
 # Five folds where samples are few and fits are fast, three where fits are slower, else a hold-out.
 _ARRAY: dict[str, Any] = {"n_nonzero": SIZES, "gamma": (2.0, 0.5, 0.1, 0.02), "validation": 3, "time_limit": 5.0}
 OWN: dict[str, dict[str, Any]] = {
@@ -38,15 +39,9 @@ def methods(data: Data, fold: Fold, out: Path, abess_python: str | None) -> dict
         return pair_methods(out, abess_python, data, fold)
     same_size = partial(_as_many_as, place(out, data, "backbone", fold))
     if data.name == "hapmap":
-        return _population_methods()
+        return _population_methods(abess_python)
     if data.name == "text":
-        return {
-            "backbone": sparse(n_nonzero=100, screen_size=SURVIVORS, time_limit=30.0),
-            "backbone, k = 200": sparse(n_nonzero=200, screen_size=SURVIVORS, time_limit=30.0),
-            "backbone, screened by slope": screened("logistic", SURVIVORS, n_nonzero=100, time_limit=30.0),
-            "lasso, as many features": same_size,
-            "lasso": lasso_of_text,
-        }
+        return _text_methods(same_size, abess_python)
     return _own(data) | _peers(data, same_size, abess_python)
 
 
@@ -70,9 +65,23 @@ def _peers(data: Data, same_size: Method, abess_python: str | None) -> dict[str,
     return found
 
 
-def _population_methods() -> dict[str, Method]:
-    return {
+def _text_methods(same_size: Method, abess_python: str | None) -> dict[str, Method]:
+    found: dict[str, Method] = {
+        "backbone": sparse(n_nonzero=100, screen_size=SURVIVORS, time_limit=30.0),
+        "backbone, k = 200": sparse(n_nonzero=200, screen_size=SURVIVORS, time_limit=30.0),
+        "backbone, screened by slope": screened("logistic", SURVIVORS, n_nonzero=100, time_limit=30.0),
+        "lasso, as many features": same_size,
+        "lasso": lasso_of_text,
+    }
+    if abess_python:
+        found["abess"] = partial(best_subset, abess_python, (100,), cv=False, screened=SURVIVORS)
+    return found
+
+
+def _population_methods(abess_python: str | None) -> dict[str, Method]:
+    found = {
         "backbone tree": tree(depth=[6, 10], time_limit=60.0),
+        "backbone tree, fixed complexity": tree(depth=8, complexity=0.003, min_bucket=5, time_limit=30.0),
         "backbone, one against the rest, k = 20": sparse(n_nonzero=20, **POPULATION),
         "backbone, one against the rest, k = 50": sparse(n_nonzero=50, **POPULATION),
         "backbone, one against the rest, k = 50, no screen": sparse(n_nonzero=50, screen_size=20_000, **POPULATION),
@@ -82,6 +91,9 @@ def _population_methods() -> dict[str, Method]:
         "CART": cart,
         "lasso, one against the rest": one_against_rest,
     }
+    if abess_python:
+        found["abess, all classes at once"] = partial(best_subset, abess_python, POPULATION_SIZES)
+    return found
 
 
 def _as_many_as(path: Path, split: Split) -> Answer:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.machine import stamp, today
 from benchmarks.real.answers import Answer, judged
 from benchmarks.real.data import Data
 from benchmarks.real.folds import Fold, split
@@ -27,7 +28,7 @@ def result_of(out: Path, data: Data, name: str, method: Method, fold: Fold) -> R
     path = place(out, data, name, fold)
     if not path.exists():
         made = {"data": data.name, "method": name, "repeat": fold.repeat, "fold": fold.index}
-        publish(path, made | _measured(data, method, fold))
+        publish(path, made | _measured(data, method, fold) | stamp() | {"date": today()})
     return dict(json.loads(path.read_text()))
 
 
@@ -49,7 +50,7 @@ def _measured(data: Data, method: Method, fold: Fold) -> Result:
     }
 
 
-def publish(path: Path, content: Result) -> None:
+def publish(path: Path, content: Any) -> None:
     """A file is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(f".{os.getpid()}")

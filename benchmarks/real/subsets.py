@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from benchmarks.real.answers import Answer
 from benchmarks.real.data import NUMBERS
@@ -18,10 +19,16 @@ from benchmarks.real.lasso import scaled
 SCRIPT = Path(__file__).with_name("abess_process.py")
 
 
-def best_subset(python: str, sizes: Sequence[int], split: Split, cv: bool = True) -> Answer:
-    """The size chosen by five folds, or by the extended BIC; covariates are always selected."""
+NO_SCREEN = -1
+
+
+def best_subset(python: str, sizes: Sequence[int], split: Split, cv: bool = True, screened: int = NO_SCREEN) -> Answer:
+    """The size chosen by five folds, or by the extended BIC; covariates are always selected.
+
+    `screened` columns are left by abess's own screen.
+    """
     classes, codes = np.unique(split.y, return_inverse=True)
-    question = _question(split, codes, classes.size, sizes, cv)
+    question = {**_question(split, codes, classes.size, sizes, cv), "screened": screened}
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "question.npz"), Path(folder, "answer.npz")
         np.savez(asked, **question)
@@ -35,15 +42,30 @@ def _question(split: Split, codes: Any, n_classes: int, sizes: Sequence[int], cv
     n_always = 0 if split.covariates is None else split.covariates.shape[1]
     if split.covariates is not None:
         X, X_new = np.hstack([split.covariates, X]), np.hstack([split.covariates_new, X_new])
+    tables = _parts("X", X) | _parts("X_new", X_new)
     kind = "numbers" if split.task == NUMBERS else "two" if n_classes == 2 else "several"
     y = split.y if kind == "numbers" else codes if kind == "two" else np.eye(n_classes)[codes]
-    return {"X": X, "y": y, "X_new": X_new, "sizes": list(sizes), "n_always": n_always, "kind": kind, "cv": cv}
+    return {**tables, "y": y, "sizes": list(sizes), "n_always": n_always, "kind": kind, "cv": cv}
+
+
+def _parts(name: str, X: Any) -> dict[str, Any]:
+    """A sparse table as the arrays of its columns."""
+    if not sparse.issparse(X):
+        return {name: X}
+    columns = X.tocsc()
+    return {f"{name}_{part}": getattr(columns, part) for part in ("data", "indices", "indptr", "shape")}
 
 
 def _varying(X: Any, X_new: Any) -> tuple[Any, Any]:
     """abess refuses columns that are constant."""
-    varies = np.ptp(X, axis=0) > 0
+    varies = _spans(X) > 0
     return X[:, varies], X_new[:, varies]
+
+
+def _spans(X: Any) -> Any:
+    if sparse.issparse(X):
+        return (X.max(axis=0) - X.min(axis=0)).toarray().ravel()
+    return np.ptp(X, axis=0)
 
 
 def _answer(split: Split, classes: Any, found: dict[str, Any]) -> Answer:

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks import machine
+from benchmarks.machine import commit
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import permuted, real_regression, real_trees, runner, trees
+from benchmarks.paper import permuted, real_regression, real_trees, trees
 from benchmarks.paper.__main__ import UnknownCaseError, require_known, wanted
 from benchmarks.paper.baselines import cart, deco, forest, oracle, sis_enet
 from benchmarks.paper.catalogue import experiments
 from benchmarks.paper.experiment import Case, Experiment, Metrics, constants
-from benchmarks.paper.machine import commit
 from benchmarks.paper.results import Results, UnreadableResultsError
 from benchmarks.paper.runner import attempt, run_cases
 
@@ -226,7 +227,7 @@ def test_the_commit_is_that_of_the_checkout(tmp_path: Path) -> None:
 
 
 def test_a_record_names_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "commit", lambda: "abc1234+")
+    monkeypatch.setattr(machine, "commit", lambda: "abc1234+")
     go_on(tmp_path)
     assert {each["commit"] for each in reported(tmp_path)} == {"abc1234+"}
 

@@ -11,13 +11,15 @@ import pytest
 from scipy import sparse
 
 from benchmarks.real.__main__ import BESIDE
+from benchmarks.real.abess_process import matrix
 from benchmarks.real.answers import Answer, judged
 from benchmarks.real.data import CLASSES, LOADERS, NUMBERS, Data, grams
-from benchmarks.real.folds import folds, split
-from benchmarks.real.lasso import Residuals, as_many, covariates_alone, lasso
+from benchmarks.real.folds import Split, folds, split
+from benchmarks.real.lasso import Residuals, as_many, covariates_alone, lasso, scaled
 from benchmarks.real.methods import methods
 from benchmarks.real.pairs import products
 from benchmarks.real.runs import result_of
+from benchmarks.real.subsets import _question
 from benchmarks.real.tables import table
 
 SHAPES = {
@@ -175,3 +177,18 @@ def test_a_comparison_at_our_size_waits_for_ours(tmp_path):
     fold = next(folds(data, 5, 1))
     with pytest.raises(FileNotFoundError, match="run the method of ours"):
         methods(data, fold, Path(tmp_path), None)["lasso, as many features"](split(data, fold))
+
+
+@pytest.mark.parametrize("made", [np.asarray, sparse.csc_matrix, sparse.csr_matrix])
+def test_a_table_travels_to_abess_as_it_is(made, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 8)) * (rng.random((30, 8)) < 0.5)
+    X[:, 5], X[-1] = 0.0, 0.0
+    part = Split(CLASSES, made(X), np.arange(30) % 2, None, made(X[:4]), None, 0)
+    np.savez(tmp_path / "question.npz", **_question(part, part.y, 2, (2,), cv=False))
+    with np.load(tmp_path / "question.npz") as given:
+        found = [matrix(given, name) for name in ("X", "X_new")]
+    expected = [np.asarray(each.todense()) if sparse.issparse(each) else each for each in scaled(part)]
+    for sent, whole in zip(found, expected, strict=True):
+        dense = sent.toarray() if sparse.issparse(sent) else sent
+        np.testing.assert_array_equal(dense, np.delete(whole, 5, axis=1))

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from backbone_dask.launch.local import available_cores
 from backbone_dask.runtime.memory import physical_bytes
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-PUBLISHED = "benchmarks/paper/results"
+CHECKOUT = Path(__file__).resolve().parents[1]
+PUBLISHED = ("benchmarks/paper/results", "benchmarks/real/results", "benchmarks/peers/results")
 """What runs themselves write into the checkout."""
 INSTALL = "pip install -e '.[dev]' installs all that the experiments import"
 PACKAGES = ("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "pyomo", "highspy")
+
+
+def stamp() -> dict[str, Any]:
+    """What every record says besides its figures."""
+    return {"machine": machine(), "versions": versions(), "commit": commit()}
+
+
+def today() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def machine() -> dict[str, str | int | float]:
@@ -36,7 +47,9 @@ def commit(checkout: Path = CHECKOUT) -> str | None:
         return None
     try:
         found = _git(checkout, "rev-parse", "--short", "HEAD").strip()
-        changed = _git(checkout, "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PUBLISHED}")
+        changed = _git(
+            checkout, "status", "--porcelain", "--untracked-files=no", "--", ".", *(f":!{each}" for each in PUBLISHED)
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return found + "+" * bool(changed)
