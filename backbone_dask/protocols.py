@@ -44,11 +44,23 @@ class Panel(Protocol):
         ...
 
 
+class Shuffle(Protocol):
+    """Responses (questions, samples) that have nothing to do with any column, made of one (samples,)."""
+
+    def __call__(self, response: Target) -> NDArray[np.float64]:
+        """Permuted over the samples."""
+        ...
+
+    def flipped(self, residual: Target) -> NDArray[np.float64]:
+        """Every sample with a sign by chance: each keeps its own spread."""
+        ...
+
+
 class ResponsePanel(Panel, Protocol):
     """A panel with one question about one response, which it can ask about shuffled responses, too."""
 
-    def shuffled(self, shuffle: Callable[[Target], NDArray[np.float64]]) -> Panel:
-        """The same question about each of the responses (questions, samples) that `shuffle` makes of its own."""
+    def shuffled(self, shuffle: Shuffle) -> Panel:
+        """The same question about each of the responses that `shuffle` makes of its own."""
         ...
 
 

@@ -57,3 +57,12 @@ def validation_help(value: float | int | str, n_samples: int) -> str:
 def least_fraction(n_samples: int, needed: int) -> float:
     """The least share, of six digits, whose rounded number of samples is as many as needed; 1 if all are too few."""
     return min(math.ceil(1e6 * needed / n_samples) / 1e6, 1.0)
+
+
+def require_room(n_subproblems: int | str, n_survivors: int, backbone_max: int) -> None:
+    """Without subproblems all survivors are the backbone: said before a long screen, not after it."""
+    if n_subproblems == 0 and n_survivors > backbone_max:
+        raise InvalidSettingError(
+            f"n_subproblems is 0, so all {n_survivors} features that survive the screen would be the backbone, more "
+            f"than backbone_max={backbone_max}; lower screen_size, raise backbone_max, or let subproblems choose"
+        )

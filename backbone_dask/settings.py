@@ -17,6 +17,7 @@ from backbone_dask.setting_ranges import (
     least_fraction,
     number,
     positive,
+    require_room,
     shown,
     validation_help,
 )
@@ -104,6 +105,7 @@ class Settings:
         wanted = self._survivors(n_samples)
         self._check(sizes[-1], n_samples, n_features)
         self._require_samples(max(sizes[-1], 2), n_samples)
+        require_room(self.n_subproblems, min(wanted, n_features), self.backbone_max)
         chosen = asdict(self) | {
             "n_nonzero": sizes[-1],
             "gamma": _nearest(gammas, 1 / math.sqrt(total)),

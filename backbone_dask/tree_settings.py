@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from backbone_dask.errors import InvalidSettingError
-from backbone_dask.setting_ranges import CHANCE, below, is_validation, number
+from backbone_dask.setting_ranges import CHANCE, below, is_validation, number, require_room
 
 TREE_SCREENS = ("none", "entropy", "logistic", "svm")
 TREE_SOLVERS = ("local-search", "dynamic-programming", "mio")
@@ -89,6 +89,8 @@ class TreeSettings:
         depths = _listed(self.depth)
         usual = max(SCREENED_PER_SAMPLE * n_samples, SMALLEST_SCREEN) if self.n_subproblems else self.backbone_max
         wanted = self.screen_size if isinstance(self.screen_size, int) else usual
+        survivors = n_features if self.screen == "none" else min(wanted, n_features)
+        require_room(self.n_subproblems, survivors, self.backbone_max)
         shared = {name: value for name, value in asdict(self).items() if name in ResolvedTreeSettings.__slots__}
         return ResolvedTreeSettings(
             **shared
@@ -97,7 +99,7 @@ class TreeSettings:
                 "min_buckets": _buckets(self.min_bucket, n_samples, mean_weight),
                 "complexities": _complexities(self.complexity, n_samples),
                 "subproblem_depths": _subproblem_depths(self.subproblem_depth, depths[-1]),
-                "screen_size": n_features if self.screen == "none" else min(wanted, n_features),
+                "screen_size": survivors,
                 "by_chance": isinstance(self.screen_size, str),
                 "n_thresholds": self.n_thresholds or _thresholds(self.exact),
                 # A level that stops early has not examined every candidate.

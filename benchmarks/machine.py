@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ PUBLISHED = ("benchmarks/paper/results", "benchmarks/real/results", "benchmarks/
 """What runs themselves write into the checkout."""
 INSTALL = "pip install -e '.[dev]' installs all that the experiments import"
 PACKAGES = ("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "pyomo", "highspy")
+OPTIONAL = ("python-glmnet", "pandas")
 
 
 def stamp() -> dict[str, Any]:
@@ -38,7 +39,9 @@ def machine() -> dict[str, str | int | float]:
 
 
 def versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    there = {each.metadata["Name"] for each in distributions()}
+    known = [*PACKAGES, *(name for name in OPTIONAL if name in there)]
+    return {"python": platform.python_version(), **{name: version(name) for name in known}}
 
 
 def commit(checkout: Path = CHECKOUT) -> str | None:

@@ -82,7 +82,7 @@ def test_commands_of_the_reference_run_in_order(tmp_path):
 
 
 def test_the_python_of_the_reference(tmp_path):
-    assert run_python(REFERENCE, tmp_path).count("[  10 2000]") == 3
+    assert run_python(REFERENCE, tmp_path).count("[  10 2000]") == 4
 
 
 def test_a_newcomer_finishes_the_readme_in_five_minutes():

@@ -31,7 +31,7 @@ class Hierarchy:
     def levels(self, screening: Screening, construct: ConstructSubproblems, solve: Solve) -> Iterator[LevelRecord]:
         """Yield every level's record; the last one holds the backbone. Without subproblems it is all that survived."""
         if not self.n_subproblems:
-            yield self._everything(screening.candidates)
+            yield LevelRecord(0, screening.candidates.size, 0, 1.0, (), screening.candidates)
             return
         level = 0
         while True:
@@ -58,14 +58,6 @@ class Hierarchy:
             backbone=union(answer.relevant for answer in answers),
             examined=examined,
         )
-
-    def _everything(self, candidates: CandidateIds) -> LevelRecord:
-        if candidates.size > self.backbone_max:
-            raise InvalidSettingError(
-                f"n_subproblems is 0, and {candidates.size} features survived the screen, more than "
-                f"backbone_max={self.backbone_max}; lower screen_size, raise backbone_max, or let subproblems choose"
-            )
-        return LevelRecord(0, candidates.size, 0, 1.0, (), candidates)
 
     def _is_last(self, record: LevelRecord) -> bool:
         if record.backbone.size <= self.backbone_max:

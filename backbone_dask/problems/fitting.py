@@ -268,7 +268,8 @@ def _screen_phase(problem: Problem[SparseFit], ready: Preparation) -> ScreenPhas
     phase: ScreenPhase = screen_phase(problem.screen, ready.settings, task.adjusted.weights)
     if rounds > 1:
         phase = IterativeScreen(problem, task.response, task.condition, rounds)
-    return phase if ready.groups.is_trivial else GroupedScreen(phase, ready.groups)
+    most = None if ready.settings.n_subproblems else ready.settings.backbone_max
+    return phase if ready.groups.is_trivial else GroupedScreen(phase, ready.groups, most)
 
 
 def fitted_model(ready: Preparation, finding: Finding, traffic: dict[str, int]) -> Fitted:

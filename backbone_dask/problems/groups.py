@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from backbone_dask.errors import InvalidDataError
+from backbone_dask.errors import InvalidDataError, InvalidSettingError
 from backbone_dask.problems.names import find_named
 from backbone_dask.problems.sparse import StructuredFit, StructuredSearch, StructuredSolvers
 from backbone_dask.protocols import ConstructSubproblems, Problem
@@ -17,7 +17,17 @@ from backbone_dask.runtime.run import ScreenPhase
 from backbone_dask.runtime.screening import Screener
 from backbone_dask.store import FeatureStore
 from backbone_dask.structure import Structure
-from backbone_dask.values import CandidateIds, Mask, Outcome, Screening, SparseFit, Standardised, Subproblem, Target
+from backbone_dask.values import (
+    CandidateIds,
+    Mask,
+    Outcome,
+    Screening,
+    SparseFit,
+    Standardised,
+    Subproblem,
+    Target,
+    Utilities,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +194,14 @@ class GroupedSampler:
 
 @dataclass(frozen=True, slots=True)
 class GroupedScreen:
-    """Survivors with the rest of their groups, which take over the best utility among them."""
+    """Survivors with the rest of their groups, which take over the best utility among them.
+
+    `most` features survive where it is given: the best groups that fit, each as a whole.
+    """
 
     screen: ScreenPhase
     groups: Groups
+    most: int | None = None
 
     def __call__(self, screener: Screener, keep: int) -> Screening:
         found = self.screen(screener, keep)
@@ -198,7 +212,22 @@ class GroupedScreen:
         np.maximum.at(best, labels[at], found.utilities)
         utilities = best[labels]
         utilities[at] = found.utilities
-        return replace(found, candidates=ids, utilities=utilities)
+        whole = replace(found, candidates=ids, utilities=utilities)
+        return whole if self.most is None else whole.restrict(ids[fitting_groups(best, labels, self.most)])
+
+
+def fitting_groups(best: Utilities, labels: NDArray[np.int64], most: int) -> Mask:
+    """The members of the groups of highest utility that have at most so many together, ties by label."""
+    order = np.argsort(-best, kind="stable")
+    sizes = np.bincount(labels, minlength=best.size)
+    if sizes[order[0]] > most:
+        raise InvalidSettingError(
+            f"the best group has {sizes[order[0]]} features, more than backbone_max={most}; raise backbone_max, or let "
+            "subproblems choose"
+        )
+    kept = np.zeros(best.size, np.bool_)
+    kept[order[np.cumsum(sizes[order]) <= most]] = True
+    return kept[labels]
 
 
 def grouped(

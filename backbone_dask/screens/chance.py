@@ -20,16 +20,23 @@ FloatMatrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Shuffles:
-    """Permutations of a response over the samples that count; the draw is addressed by the seed."""
+    """Permutations of a response over the samples that count, or signs for them; draws are addressed by the seed."""
 
     there: Mask
     seed: int
 
     def __call__(self, response: Target) -> FloatMatrix:
-        rng = np.random.default_rng(np.random.SeedSequence([self.seed, _ADDRESS]))
         responses = np.tile(response, (SHUFFLES, 1))
-        responses[:, self.there] = rng.permuted(responses[:, self.there], axis=1)
+        responses[:, self.there] = self._rng().permuted(responses[:, self.there], axis=1)
         return responses
+
+    def flipped(self, residual: Target) -> FloatMatrix:
+        """Hemerik, Goeman and Finos (2020): what a sample adds to a score keeps its size."""
+        signs: FloatMatrix = self._rng().choice([-1.0, 1.0], (SHUFFLES, residual.size))
+        return residual * signs
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence([self.seed, _ADDRESS]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns
-from backbone_dask.screens.panels import Shuffle, TargetsPanel
+from backbone_dask.protocols import Shuffle
+from backbone_dask.screens.panels import TargetsPanel
 from backbone_dask.values import Target, Utilities
 
 

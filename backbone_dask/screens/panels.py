@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask.columns import Columns, measured
-from backbone_dask.protocols import Screen
+from backbone_dask.protocols import Screen, Shuffle
 from backbone_dask.screens.sums import exact_squares, exact_sums, weighted_squares, weighted_sums
 from backbone_dask.threads import one_blas_thread
 from backbone_dask.values import Mask, Target
 
 FloatMatrix = NDArray[np.float64]
-Shuffle = Callable[[Target], FloatMatrix]
-"""From a response (samples,) to shuffled ones (responses, samples)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +144,12 @@ class ScorePanel:
         return len(np.atleast_2d(self.residual))
 
     def shuffled(self, shuffle: Shuffle) -> ScorePanel:
-        """What is left to explain, shuffled over the samples and brought out of the span again."""
+        """What is left to explain, with signs by chance, and brought out of the span again.
+
+        Samples of other weights have other spreads, and a permutation would bring them together with others' weights.
+        """
         with one_blas_thread():
-            responses = shuffle(np.ravel(self.residual))
+            responses = shuffle.flipped(np.ravel(self.residual))
             return replace(self, residual=responses - (responses @ self.basis.T) @ self.basis)
 
     def __call__(self, columns: Columns) -> FloatMatrix:

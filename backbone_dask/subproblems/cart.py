@@ -57,23 +57,23 @@ class FitCart:
     def __call__(self, X: Ranks, y: Labels, *, seed: int) -> CartFit:
         if min(self.depths) == max(self.depths) == 0:
             return CartFit(X.shape[0], self._grown(X, y, 0, 1.0))
-        best = self._chosen(X, y, seed)
-        tree = self._grown(X, y, best.depth, best.min_bucket)
-        return CartFit(X.shape[0], tree.pruned(pruned_at(tree, tree.is_split, best.complexity)))
+        best = min(self.choices(X, y, seed), default=Choice(0.0, 0, max(self.depths), max(self.min_buckets), 0.0))
+        return self.at(best.depth, best.min_bucket, best.complexity, X, y)
+
+    def at(self, depth: int, min_bucket: float, complexity: float, X: Ranks, y: Labels) -> CartFit:
+        """The greedy tree of all samples, pruned."""
+        tree = self._grown(X, y, depth, min_bucket)
+        return CartFit(X.shape[0], tree.pruned(pruned_at(tree, tree.is_split, complexity)))
 
     def _grown(self, X: Ranks, y: Labels, depth: int, min_bucket: float) -> Tree:
         return grow(X, y, n_bins=self.n_bins, depth=depth, min_bucket=min_bucket)
 
-    def _chosen(self, X: Ranks, y: Labels, seed: int) -> Choice:
+    def choices(self, X: Ranks, y: Labels, seed: int) -> Iterator[Choice]:
+        """All that a hold-out compares; none where no sample can be held out."""
         training = draw_training(y, seed)
-        if not (y.weights * ~training).any():
-            return Choice(0.0, 0, max(self.depths), max(self.min_buckets), 0.0)
         trained, left_out = y.weighted(y.weights * training), y.weighted(y.weights * ~training)
-        return min(
-            choice
-            for min_bucket in self.min_buckets
-            for choice in self._choices(self._grown(X, trained, max(self.depths), min_bucket), X, left_out, min_bucket)
-        )
+        for min_bucket in self.min_buckets if left_out.weights.any() else ():
+            yield from self._choices(self._grown(X, trained, max(self.depths), min_bucket), X, left_out, min_bucket)
 
     def _choices(self, tree: Tree, X: Ranks, left_out: Labels, min_bucket: float) -> Iterator[Choice]:
         sums = tree.reached(X, left_out)

@@ -6,7 +6,8 @@
 
 Every finished case is a file in OUT/ID/SIZE/cases and is not run again, unless its settings have changed. OUT is
 runs/paper; `--out benchmarks/paper/results` goes on with what is published there. `--only` may name several values of a
-key. After Ctrl-C there is a report of what is finished.
+key. After Ctrl-C there is a report of what is finished. Cases run side by side on the workers of `--cluster`; those on
+other machines need this checkout as their folder, and the data under the same path.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from distributed import Client
 
-from backbone_dask.launch.local import local_cluster
+from backbone_dask import cluster
+from backbone_dask.errors import BackboneError
 from benchmarks.paper.catalogue import IDS, MissingPackageError, UnknownExperimentError, experiments
 from benchmarks.paper.data import MissingDataError, data_file, use_data
 from benchmarks.paper.experiment import Case, Experiment
@@ -113,7 +117,7 @@ def report(experiment: Experiment, cases: Sequence[Case], results: Results) -> s
     found = rows(experiment, records)
     text = table(experiment, found)
     write(results.folder / "table.md", text)
-    write(results.folder / "results.json", json.dumps([*records, *results.others(records)], indent=1))
+    write(results.folder / "results.json", json.dumps([*records, *results.others(records)], indent=1, allow_nan=False))
     if found:
         draw(experiment, found, results.folder / "figure.png")
     return text
@@ -130,6 +134,14 @@ def perform(job: Job, size: str, client: Client) -> list[str]:
     return [f"{experiment.id} {name(each['case'])}" for each in results.failures(job.cases)]
 
 
+@contextmanager
+def started(arguments: argparse.Namespace) -> Iterator[Client]:
+    """The cluster that is asked for; its workers, also those that come later, are told of the data folder."""
+    with cluster(arguments.cluster, workers=arguments.workers, config=arguments.cluster_config) as client:
+        client.register_worker_callbacks(partial(use_data, arguments.data))
+        yield client
+
+
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiments", nargs="+", metavar="ID", help=f"{', '.join(IDS)}, or all")
@@ -138,6 +150,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--only", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
     parser.add_argument("--workers", type=int, help="worker processes; one per core if not given")
+    parser.add_argument(
+        "--cluster", default="local", help="where cases run, as in `backbone-dask fit`: slurm, tcp://..."
+    )
+    parser.add_argument("--cluster-config", help="a YAML file with the launcher's options")
     return parser.parse_args()
 
 
@@ -149,8 +165,10 @@ def main() -> None:
     except REFUSALS as refusal:
         raise SystemExit(str(refusal)) from None
     try:
-        with local_cluster(arguments.workers) as client:
+        with started(arguments) as client:
             failed = [each for job in jobs for each in perform(job, arguments.size, client)]
+    except BackboneError as refusal:
+        raise SystemExit(str(refusal)) from None
     except KeyboardInterrupt:
         tell(f"interrupted; what is finished is in {arguments.out}, and the rest runs next time")
         raise SystemExit(INTERRUPTED) from None

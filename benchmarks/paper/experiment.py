@@ -22,6 +22,10 @@ Size = Literal["small", "paper"]
 HOME = "benchmarks.paper."
 
 
+class AtMost(float):
+    """A value of which the paper says only that it was less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """A figure or a table of the paper.

@@ -1,6 +1,7 @@
 """The figure of an experiment: a panel for each metric, a line for each method, bars where there is no axis.
 
-The paper's values, where it gives them: hatched bars beside ours, or stars of the method's colour.
+The paper's values, where it gives them: hatched bars beside ours, or stars of the method's colour; triangles where it
+says that it was less.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from benchmarks.paper.experiment import Experiment
+from benchmarks.paper.experiment import AtMost, Experiment
 from benchmarks.paper.summary import Row
 
 WIDE = 10
@@ -114,8 +115,9 @@ def _lines(panel: Axes, ours: Series, theirs: Series, looks: Looks) -> None:
         panel.errorbar(x, y, spread, label=label, capsize=2, elinewidth=1.0, **looks[label])
     for label, points in theirs.items():
         x, y, _ = zip(*sorted(points), strict=True)
-        look = {"marker": "*", "color": looks[label]["color"], "edgecolor": "black", "zorder": 3}
-        panel.scatter(x, y, 90, label=f"{label}, {PAPERS}", **look)
+        less = any(isinstance(value, AtMost) for value in y)
+        look = {"marker": "v" if less else "*", "color": looks[label]["color"], "edgecolor": "black", "zorder": 3}
+        panel.scatter(x, y, 90, label=f"{label}, {PAPERS}{' (less than)' * less}", **look)
     if is_geometric([at for points in ours.values() for at, _, _ in points]):
         panel.set_xscale("log")
 

@@ -117,7 +117,7 @@ def _experiment(id: str, table: str) -> Experiment:
         run=run,
         by=("method",),
         metrics=metrics,
-        paper={**PAPER[id], ("BB as published",): PAPER[id]["BB",], ("BB, five folds",): PAPER[id]["BB",]},
+        paper={**PAPER[id], **{(each,): PAPER[id]["BB",] for each in methods(table) if each.startswith("BB")}},
         settings=settings,
         files=(TABLES[table][0],),
     )

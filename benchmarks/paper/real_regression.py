@@ -10,14 +10,15 @@ from backbone_dask import BackboneRegressor
 from backbone_dask import screen as best_columns
 from benchmarks.paper.answer import Answer
 from benchmarks.paper.baselines.deco import deco_columns
-from benchmarks.paper.baselines.oracle import RIDGES, SECONDS, SIZES, sparse_regression
+from benchmarks.paper.baselines.oracle import SECONDS, SIZES, sparse_regression
 from benchmarks.paper.baselines.rfe import eliminate_by_regression
 from benchmarks.paper.baselines.sis_enet import TRAINING_SHARE, Net, fit_net
 from benchmarks.paper.chosen_by_chance import by_correlation
 from benchmarks.paper.permuted import Expanded
+from benchmarks.paper.simulated import gammas
 
 Method = Callable[[Expanded, int], Answer]
-SCREEN, BACKBONE = 10_000, 500
+SCREEN, BACKBONE, BY_CHANCE = 10_000, 500, "chance"
 PAPER = {
     "n_nonzero": SIZES,
     "screen_size": SCREEN,
@@ -36,14 +37,13 @@ _HOLDOUT = 16_180
 
 def backbone(data: Expanded, seed: int) -> Answer:
     """The exact fit on the columns that chance does not explain: so few that there is nothing left to sample."""
-    model = sparse_regression(data.X, data.y, BACKBONE, seed=seed, screen_size="chance")
+    model = sparse_regression(data.X, data.y, BACKBONE, seed=seed, screen_size=BY_CHANCE)
     return _answer(model, data)
 
 
 def backbone_as_published(data: Expanded, seed: int) -> Answer:
-    """The paper's settings but for ridge weights, time limit, and k_m of 17, 34 and 50 in place of 10, 20 and 30."""
-    usual = 1 / np.sqrt(data.y.size)
-    ridges = {"gamma": [times * usual for times in RIDGES], "subproblem_gamma": usual}
+    """The paper's settings but for the time limit, and k_m of 17, 34 and 50 in place of 10, 20 and 30."""
+    ridges = {"gamma": gammas(data.y.size, max(SIZES)), "subproblem_gamma": 1 / np.sqrt(data.y.size)}
     model = BackboneRegressor(executor="serial", random_state=seed, **ridges, **PAPER)
     return _answer(model.fit(data.X, data.y), data)
 

@@ -38,7 +38,7 @@ class Results:
     """The cases of one experiment at one size, in a folder of their own.
 
     Those that an earlier report has put into `results.json` count as finished, too: it travels without the others.
-    What was run with other settings than `settings` has now does not; a record that has none was kept before they were.
+    What was run with other settings than `settings` has now does not.
     """
 
     def __init__(self, folder: Path, settings: Settings = lambda case: {}, tell: Tell = lambda line: None) -> None:
@@ -52,7 +52,7 @@ class Results:
     def keep(self, case: Case, record: Record) -> None:
         settings = self._wanted(case)
         whole = {"case": dict(case), **record, **({"settings": settings} if settings else {})}
-        write(self._path(case), json.dumps(whole, indent=1))
+        write(self._path(case), json.dumps(whole, indent=1, allow_nan=False))
         self._failed(case).unlink(missing_ok=True)
 
     def keep_failure(self, case: Case, error: str) -> None:
@@ -76,7 +76,7 @@ class Results:
         """The first one kept of a case that has the settings of now."""
         wanted, differing = self._wanted(case), list[str]()
         for record in self._kept(case):
-            differing = _differing(record.get("settings", wanted), wanted)
+            differing = _differing(record.get("settings", {}), wanted)
             if not differing:
                 return record
         if differing:
@@ -88,7 +88,7 @@ class Results:
         path = self._path(case)
         if path.exists():
             found = _loaded(path, "metrics")
-            if found is None:
+            if found is None or found["case"] != _plain(case):
                 self._say(f"{path} is not the whole record of a case and does not count")
             else:
                 yield found
@@ -96,9 +96,7 @@ class Results:
             yield self._reported[name(case)]
 
     def _wanted(self, case: Case) -> Record:
-        """As JSON gives them back."""
-        found: Record = json.loads(json.dumps(dict(self._settings(case))))
-        return found
+        return _plain(self._settings(case))
 
     def _say(self, line: str) -> None:
         if line not in self._told:
@@ -110,6 +108,12 @@ class Results:
 
     def _failed(self, case: Case) -> Path:
         return self._cases / f"{name(case)}.failed"
+
+
+def _plain(found: Mapping[str, Any]) -> Record:
+    """As JSON gives it back."""
+    plain: Record = json.loads(json.dumps(dict(found)))
+    return plain
 
 
 def _reported(path: Path) -> dict[str, Record]:
@@ -136,7 +140,7 @@ def _read(path: Path) -> Any:
 
 
 def _is_record(found: Any, key: str) -> bool:
-    return isinstance(found, dict) and isinstance(found.get("case"), dict) and key in found
+    return isinstance(found, dict) and isinstance(found.get("case"), dict) and bool(found.get(key))
 
 
 def _differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

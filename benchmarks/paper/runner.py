@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -47,10 +48,10 @@ def _side_by_side(experiment: Experiment, cases: Sequence[Case], client: Client)
 
 
 def attempt(run: Callable[[Case], Metrics], case: Case) -> Record:
-    """The metrics of a case and how long it took in all, or why it failed."""
+    """The metrics that a case has and how long it took in all, or why it failed."""
     began = time.perf_counter()
     try:
-        metrics = {key: float(value) for key, value in run(case).items()}
+        metrics = {key: float(value) for key, value in run(case).items() if not math.isnan(value)}
     except ImportError as missing:
         return {"error": f"{traceback.format_exc()}{missing}; {INSTALL}"}
     except Exception:

@@ -15,8 +15,9 @@ from backbone_dask.algorithm.sampling import Sampler
 from backbone_dask.problems.fitting import Fitted
 from backbone_dask.store import VirtualStore
 from backbone_dask.values import CandidateIds, Screening
-from benchmarks.paper.experiment import Case, Experiment, Metrics, Size
-from benchmarks.paper.metrics import accuracy
+from benchmarks.paper.baselines.sis_enet import fit_net
+from benchmarks.paper.experiment import Case, Experiment, Metrics, Size, constants
+from benchmarks.paper.metrics import accuracy, recovery
 from benchmarks.paper.simulated import fit, settings, training
 
 BASES: dict[Size, dict[str, Any]] = {
@@ -101,7 +102,13 @@ def whole_fit(case: Case) -> Metrics:
 
 
 def _backbone_metrics(ids: CandidateIds, relevant: CandidateIds, seconds: float) -> dict[str, float]:
-    return {"in backbone": accuracy(ids, relevant), "backbone size": ids.size, "seconds": seconds}
+    found = recovery(ids, relevant)
+    return {
+        "in backbone": found["accuracy"],
+        "false alarms in backbone": found["false alarms"],
+        "backbone size": ids.size,
+        "seconds": seconds,
+    }
 
 
 def _screened(store: VirtualStore, case: Case) -> Screening:
@@ -120,9 +127,7 @@ def _relaxation_parts(case: Case) -> Iterator[CandidateIds]:
 
 
 def _lasso_parts(case: Case) -> Iterator[CandidateIds]:
-    """The same subproblems, each with a lasso whose penalty is chosen on a hold-out; only it needs glmnet."""
-    from benchmarks.paper.baselines.sis_enet import fit_net
-
+    """The same subproblems, each with a lasso whose penalty is chosen on a hold-out."""
     store = training(case)
     screening = _screened(store, case)
     values = store.gather(screening.candidates).values
@@ -156,11 +161,17 @@ def _more(key: str, values: Sequence[Any]) -> Callable[[dict[str, Any]], list[di
     return lambda base: [{key: value, "M": MOST_SUBPROBLEMS} for value in values]
 
 
-BACKBONE = ("in backbone", "backbone size", "seconds")
+BACKBONE = ("in backbone", "false alarms in backbone", "backbone size", "seconds")
+
+
+def _experiment(id: str, title: str, cases: Any, run: Any, **shown: Any) -> Experiment:
+    return Experiment(id, title, cases, run, settings=lambda case: constants(run), **shown)
+
+
 EXPERIMENTS: dict[str, Experiment] = {
     each.id: each
     for each in (
-        Experiment(
+        _experiment(
             "F8-M",
             "recovery after each subproblem",
             cases("M", _each("M", [MOST_SUBPROBLEMS])),
@@ -169,7 +180,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             metrics=("selected", "selected in total"),
             x="m",
         ),
-        Experiment(
+        _experiment(
             "F8-construct",
             "relevant features that subproblems examine",
             cases("construct", _more("construct", list(SAMPLINGS))),
@@ -178,7 +189,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             metrics=("sampled", "sampled in total"),
             x="m",
         ),
-        Experiment(
+        _experiment(
             "F8-solve",
             "how subproblems are solved",
             cases("solve", _each("solve", ["SR-REL", "lasso"])),
@@ -187,7 +198,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             metrics=("in backbone", "backbone size"),
             x="m",
         ),
-        Experiment(
+        _experiment(
             "F8-alpha",
             "features that survive the screen",
             cases("alpha", alphas),
@@ -196,7 +207,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             metrics=BACKBONE,
             x="screen",
         ),
-        Experiment(
+        _experiment(
             "F8-beta",
             "share of the features in a subproblem",
             cases("beta", _each("beta", BETAS)),
@@ -205,7 +216,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             metrics=(*BACKBONE, "gap"),
             x="beta",
         ),
-        Experiment(
+        _experiment(
             "F8-B_max",
             "largest backbone",
             cases("B_max", _sizes),

@@ -19,6 +19,10 @@ from benchmarks.paper.metrics import TEST_SAMPLES, accuracy, auc, linear_predict
 
 RHO, SNR = 0.9, 2.0
 N_GAMMAS = 5
+ALL_SOLVED = {"subproblem_size": "grid", "patience": None}
+"""k_m of k/3, 2k/3 and k; no level ends early."""
+RIDGE_BY_HOLDOUT = {"linear": None, "logistic": "grid"}
+"""gamma_m: 1/sqrt(n_m), or chosen."""
 TASKS = {"linear": "regression", "logistic": "classification"}
 
 
@@ -49,9 +53,9 @@ def settings(case: Case, **changes: Any) -> Settings:
         "screen_size": case["screen"],
         "subproblem_fraction": case["beta"],
         "n_subproblems": case["M"],
-        "subproblem_size": "grid",
+        "subproblem_gamma": RIDGE_BY_HOLDOUT[case["kind"]],
         "backbone_max": case["B_max"],
-        "patience": None,
+        **ALL_SOLVED,
         "time_limit": case["limit"],
         "seed": case["seed"],
     }
@@ -69,8 +73,7 @@ def fit(case: Case, asked: Settings) -> tuple[Fitted, float]:
 
 def backbone(case: Case) -> Metrics:
     """The backbone method as the paper sets it up; for classes the ridge weight of subproblems is chosen too."""
-    changes = {"subproblem_gamma": "grid"} if case["kind"] == "logistic" else {}
-    found, seconds = fit(case, settings(case, **changes))
+    found, seconds = fit(case, settings(case))
     relevant = training(case).truth.ids
     model, finding = found.model, found.finding
     return {

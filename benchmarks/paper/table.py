@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.paper.experiment import Experiment
+from benchmarks.paper.experiment import AtMost, Experiment
 from benchmarks.paper.summary import Mean, Row
 
 
@@ -25,7 +25,7 @@ def _cells(experiment: Experiment, row: Row, known: set[str]) -> list[str]:
     for name in experiment.metrics:
         cells.append(mean(row.means[name]) if name in row.means else "")
         if name in known:
-            cells.append(number(paper[name]) if name in paper else "")
+            cells.append(papers(paper[name]) if name in paper else "")
     return cells
 
 
@@ -35,6 +35,10 @@ def mean(found: Mean) -> str:
         return number(found.value)
     digits = _digits(found.value)
     return f"{found.value:,.{digits}f} ± {found.deviation:,.{digits}f}"
+
+
+def papers(found: float) -> str:
+    return f"< {number(found)}" if isinstance(found, AtMost) else number(found)
 
 
 def number(found: float) -> str:

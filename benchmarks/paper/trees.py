@@ -22,6 +22,7 @@ from benchmarks.paper.metrics import TEST_SAMPLES, auc
 Fit = Callable[[VirtualStore, Case], tuple[Tree, CandidateIds]]
 BROAD = 50_000
 """From so many columns on, a fit takes the cluster for itself."""
+BACKBONE = 250
 DEEP = {"depth": 5, "k": 31, "rho": 0.9}
 SHALLOW = {"depth": 3, "k": 7, "rho": 0.6}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -29,6 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "screen": "none",
         "subproblem_fraction": 0.1,
         "n_subproblems": 50,
+        "backbone_max": BACKBONE,
         "subproblem_depth": (2, 3),
         "depth": (3, 4, 5, 6, 7),
     },
@@ -36,6 +38,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "screen": "none",
         "subproblem_fraction": 0.5,
         "n_subproblems": 10,
+        "backbone_max": BACKBONE,
         "subproblem_depth": (2,),
         "depth": (3, 4, 5),
     },
@@ -43,6 +46,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "screen": "logistic",
         "subproblem_fraction": 0.5,
         "n_subproblems": 10,
+        "backbone_max": BACKBONE,
         "subproblem_depth": (2, 3),
         "depth": (3, 5, 7),
         "n_starts": 1,

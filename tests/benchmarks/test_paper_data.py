@@ -173,5 +173,6 @@ def test_a_table_has_25_runs_of_every_method_but_5_of_the_oracle():
         "SIS-ENET": 25,
         "RFE": 25,
         "DECO": 25,
+        "chance + ENET": 25,
         "SR-ORACLE": 5,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 from benchmarks import machine
 from benchmarks.machine import commit
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import permuted, real_regression, real_trees, trees
+from benchmarks.paper import permuted, real_regression, real_trees, simulated, trees
 from benchmarks.paper.__main__ import UnknownCaseError, require_known, wanted
 from benchmarks.paper.baselines import cart, deco, forest, oracle, sis_enet
 from benchmarks.paper.catalogue import experiments
@@ -75,16 +76,51 @@ def test_a_published_record_with_other_settings_is_run_again(tmp_path: Path) -> 
     assert (ran, len(told)) == ([1, 2, 3], 3)
 
 
-def test_a_record_from_before_there_were_settings_is_finished(tmp_path: Path) -> None:
+def test_a_record_that_does_not_say_its_settings_is_not_finished(tmp_path: Path) -> None:
     go_on(tmp_path)
     assert "settings" not in reported(tmp_path)[0]
-    assert go_on(tmp_path, lambda case: {"folds": 5}) == ([], [])
+    ran, told = go_on(tmp_path, lambda case: {"folds": 5})
+    assert ran == [1, 2, 3]
+    assert "was run with other settings (folds)" in told[0]
+
+
+@pytest.mark.parametrize("changed", [{"case": {**CASES[0], "x": 7}}, {"metrics": {}}, {"metrics": None}])
+def test_a_record_of_another_case_or_without_numbers_does_not_count(changed: dict[str, Any], tmp_path: Path) -> None:
+    go_on(tmp_path)
+    (tmp_path / "results.json").unlink()
+    path = tmp_path / "cases" / "method=toy,x=1,seed=0.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    ran, told = go_on(tmp_path)
+    assert ran == [1]
+    assert any(f"{path} is not the whole record" in line for line in told)
+
+
+def test_what_a_case_does_not_have_is_left_out(tmp_path: Path) -> None:
+    found = attempt(lambda case: {"R2": 0.5, "gap": math.nan}, CASES[0])
+    assert found["metrics"] == {"R2": 0.5}
+
+
+@pytest.mark.parametrize("experiment", experiments(["all"]), ids=lambda each: each.id)
+def test_every_case_says_what_it_is_run_with(experiment: Experiment) -> None:
+    for size in ("small", "paper"):
+        assert all(experiment.settings(case) for case in experiment.cases(size))
+
+
+@pytest.mark.parametrize("constant", ["RHO", "SNR", "N_GAMMAS", "TEST_SAMPLES"])
+def test_a_change_of_the_simulated_data_is_a_change_of_the_settings(
+    constant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (experiment,) = experiments(["F1"])
+    case = experiment.cases("small")[0]
+    before = experiment.settings(case)
+    monkeypatch.setattr(simulated, constant, 17)
+    assert experiment.settings(case) != before
 
 
 def test_what_is_no_case_of_now_is_kept_but_not_shown(tmp_path: Path) -> None:
     ran = list[int]()
     go_on(tmp_path)
-    results = Results(tmp_path, lambda case: {"folds": 3})
+    results = Results(tmp_path)
     text = command.report(toy(ran), CASES[:1], results)
     assert "| toy | 1 |" in text
     assert "| toy | 2 |" not in text
@@ -177,7 +213,7 @@ def test_an_interrupted_run_reports_what_is_finished(
         return {"square": 1.0}
 
     monkeypatch.setattr(command, "experiments", lambda names: [toy([], run=run)])
-    monkeypatch.setattr(command, "local_cluster", nullcontext)
+    monkeypatch.setattr(command, "started", nullcontext)
     assert called(monkeypatch, "X1", "--out", str(tmp_path)) == 130
     assert [each["case"]["x"] for each in reported(tmp_path / "X1" / "small")] == [1, 2]
     out, err = capsys.readouterr()

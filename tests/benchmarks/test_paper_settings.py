@@ -210,7 +210,7 @@ def test_trees_are_asked_for_what_the_paper_says(id: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(trees, "BackboneTreeClassifier", telling)
     _, asked = told(trees.METHODS["BB"], train, case)
     own = {key: asked[key] for key in asked if key not in ("executor", "random_state")}
-    assert own == {**TREES[id]["asked"], "depth": TREES[id]["depth"], "pricing_rounds": 3}
+    assert own == {**TREES[id]["asked"], "depth": TREES[id]["depth"], "backbone_max": 250, "pricing_rounds": 3}
     _, published = told(trees.METHODS["BB as published"], train, {**case, "method": "BB as published"})
     assert published == {**asked, "pricing_rounds": 0}
     recipe = train.recipe

