@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_limits: list[threadpool_limits] = []
+_limits: list[Any] = []
 _users = 0
 
 
@@ -28,7 +31,13 @@ def _enter() -> None:
     with _lock:
         _users += 1
         if _users == 1:
-            _limits.append(threadpool_limits(limits=1, user_api="blas"))
+            _limits.append(_libraries(len(sys.modules)).limit(limits=1, user_api="blas"))
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Looking for them takes a millisecond: again only where modules have come, and maybe a library with them."""
+    return ThreadpoolController()
 
 
 def _leave() -> None:
