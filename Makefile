@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO := runs/demo
 
-.PHONY: help install setup run test lint types format lock clean
+.PHONY: help install setup run test bench lint types format lock clean
 
 help:
 	@echo "make run     simulate 100,000 features, fit a sparse model, print what was found"
 	@echo "make test    run the tests"
+	@echo "make bench   time the kernels beside their limits"
 	@echo "make lint    ruff, and its formatter in check mode"
 	@echo "make types   mypy --strict on the package"
 	@echo "make format  let ruff rewrite what it can"
@@ -35,6 +36,9 @@ run: install
 
 test: setup
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+bench: setup
+	$(BIN)/python -m pytest benchmarks/micro
 
 lint: setup
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -57,6 +58,11 @@ def validation_help(value: float | int | str, n_samples: int) -> str:
 def least_fraction(n_samples: int, needed: int) -> float:
     """The least share, of six digits, whose rounded number of samples is as many as needed; 1 if all are too few."""
     return min(math.ceil(1e6 * needed / n_samples) / 1e6, 1.0)
+
+
+def nearest(gammas: Sequence[float], usual: float) -> float:
+    """By its ratio to the usual one: a subproblem of a much weaker ridge fits the noise of thousands of columns."""
+    return min(gammas, key=lambda gamma: abs(math.log(gamma / usual)))
 
 
 def require_room(n_subproblems: int | str, n_survivors: int, backbone_max: int) -> None:

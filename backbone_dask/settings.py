@@ -15,6 +15,7 @@ from backbone_dask.setting_ranges import (
     is_validation,
     least,
     least_fraction,
+    nearest,
     number,
     positive,
     require_room,
@@ -102,18 +103,18 @@ class Settings:
     def _resolved(self, n_samples: int, n_features: int, total: float) -> ResolvedSettings:
         sizes = self._sizes(n_samples, n_features)
         gammas = self._gammas(sizes[-1], total)
-        wanted = self._survivors(n_samples)
+        survivors = min(self._survivors(n_samples), n_features)
         self._check(sizes[-1], n_samples, n_features)
         self._require_samples(max(sizes[-1], 2), n_samples)
-        require_room(self.n_subproblems, min(wanted, n_features), self.backbone_max)
+        require_room(self.n_subproblems, survivors, self.backbone_max)
         chosen = asdict(self) | {
             "n_nonzero": sizes[-1],
-            "gamma": _nearest(gammas, 1 / math.sqrt(total)),
+            "gamma": nearest(gammas, 1 / math.sqrt(total)),
             "sizes": sizes,
             "gammas": gammas,
-            "screen_size": min(wanted, n_features),
+            "screen_size": survivors,
             "by_chance": isinstance(self.screen_size, str),
-            "n_subproblems": self._n_subproblems(min(wanted, n_features), sizes[-1]),
+            "n_subproblems": self._n_subproblems(survivors, sizes[-1]),
             # A level that stops early has not examined every candidate.
             "patience": None if self.sampling == "covering" else self.patience,
             "certify": self.certify,
@@ -241,11 +242,6 @@ class ResolvedSettings:
     def at(self, n_nonzero: int, gamma: float) -> ResolvedSettings:
         """The same with the choice made."""
         return replace(self, n_nonzero=n_nonzero, gamma=gamma, sizes=(n_nonzero,), gammas=(gamma,))
-
-
-def _nearest(gammas: Sequence[float], usual: float) -> float:
-    """By its ratio to the usual one: a subproblem of a much weaker ridge fits the noise of thousands of columns."""
-    return min(gammas, key=lambda gamma: abs(math.log(gamma / usual)))
 
 
 def enough_subproblems(n_survivors: int, n_nonzero: int, fraction: float, missed: float = MISSED) -> int:

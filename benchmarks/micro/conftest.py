@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from benchmarks.micro.pacing import Paced
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Also for what is prepared: threads that wait for each other on a busy machine take many times as long."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

@@ -23,5 +23,8 @@ def data_file(name: str) -> Path:
     """A file of the data folder, such as `uci/housing.data`."""
     folder = Path(os.environ.get(VARIABLE) or BESIDE)
     if not (folder / name).exists():
-        raise MissingDataError(f"{name} is not in {folder}; name the folder that has it with --data FOLDER")
+        raise MissingDataError(
+            f"{name} is not in {folder}; name the folder that has it with --data FOLDER, or fetch it with "
+            "`python -m benchmarks.paper.fetch FOLDER`"
+        )
     return folder / name

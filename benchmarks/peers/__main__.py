@@ -6,36 +6,23 @@
 
 Every method runs in a process of its own, on one thread, on the same files, in the first of the interpreters that has
 its library. A method that is not installed, fails, or runs out of time or memory is a row that says so. With
-`--results FILE` rows are kept, and those that the file has are not measured again; `--show` only prints them.
+`--results FILE` rows are kept, each with its date and machine. What the file has as done, or as out of time at this
+limit or a larger one, is not measured again; the rest is, and its new row replaces the old one. `--show` only prints.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.peers.harness import Limits, Row, run
 from benchmarks.peers.methods import methods_for
 from benchmarks.peers.problems import PROBLEMS, Problem
+from benchmarks.peers.rows import is_measured, keep, known, latest
 from benchmarks.peers.table import page
-
-
-def known(results: Path | None) -> list[Row]:
-    if results is None or not results.exists():
-        return []
-    return [Row(**json.loads(line)) for line in results.read_text().splitlines()]
-
-
-def keep(results: Path | None, row: Row) -> None:
-    print(f"{row.problem} {row.seed} {row.method}: {row.outcome}, {row.seconds:.2f} s", file=sys.stderr, flush=True)
-    if results is not None:
-        with results.open("a") as file:
-            file.write(json.dumps(asdict(row)) + "\n")
 
 
 def measure(problem: Problem, methods: list[str], asked: argparse.Namespace) -> Iterator[Row]:
@@ -45,13 +32,20 @@ def measure(problem: Problem, methods: list[str], asked: argparse.Namespace) -> 
         problem.write(Path(folder))
         for method in methods:
             row = run(problem, method, [*asked.python, sys.executable], Path(folder), limits)
-            keep(asked.results, row)
+            told(row)
+            if asked.results is not None:
+                keep(asked.results, row)
             yield row
 
 
+def told(row: Row) -> None:
+    print(f"{row.problem} {row.seed} {row.method}: {row.outcome}, {row.seconds:.2f} s", file=sys.stderr, flush=True)
+
+
 def wanted(problem: Problem, asked: argparse.Namespace, rows: list[Row]) -> list[str]:
-    """Methods that no row has yet."""
-    have = {row.method for row in rows if (row.problem, row.seed) == (problem.name, problem.recipe.seed)}
+    """Methods that no row has measured yet."""
+    own = [row for row in rows if (row.problem, row.seed) == (problem.name, problem.recipe.seed)]
+    have = {row.method for row in own if is_measured(row, asked.limit)}
     chosen = [name for name in methods_for(problem.recipe.kind) if not asked.methods or name in asked.methods]
     return [name for name in chosen if name not in have]
 
@@ -72,11 +66,11 @@ def parsed() -> argparse.Namespace:
 
 def main() -> None:
     asked = parsed()
-    rows = known(asked.results)
+    rows = known(asked.results) if asked.results else []
     for problem in (PROBLEMS[name].seeded(seed) for name in asked.problems for seed in asked.seeds):
         methods = [] if asked.show else wanted(problem, asked, rows)
         rows += measure(problem, methods, asked) if methods else []
-    print(page([PROBLEMS[name] for name in asked.problems], rows))
+    print(page([PROBLEMS[name] for name in asked.problems], latest(rows)))
 
 
 if __name__ == "__main__":

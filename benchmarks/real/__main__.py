@@ -4,6 +4,7 @@
         [--folds 5] [--repeats 1] [--first N] [--abess-python PATH] [--methods NAME ...]
 
 A result for each (data set, method, fold) is a JSON file in --out; a call that is repeated goes on after the last one.
+Results of other folds or other settings do not count, and are made again.
 The tables are printed, and written to --out as Markdown, beside all results of a study in one file.
 """
 
@@ -52,7 +53,9 @@ def _studied(name: str, asked: argparse.Namespace) -> list[Result]:
 
 
 def _told(result: Result) -> Result:
-    scores = ", ".join(f"{name} {value:.3f}" for name, value in result["scores"].items())
+    scores = ", ".join(
+        f"{name} {'undefined' if value is None else format(value, '.3f')}" for name, value in result["scores"].items()
+    )
     print(
         f"{result['data']} r{result['repeat']} f{result['fold']} {result['method']}: {scores}, "
         f"{result['n_features']} features, {result['seconds']:.1f} s",
@@ -70,7 +73,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--first", type=int, help="only so many of the folds of each data set")
-    parser.add_argument("--abess-python", help="the interpreter that has abess; without one it is left out")
+    parser.add_argument("--abess-python", type=Path, help="the interpreter that has abess; without one it is left out")
     parser.add_argument("--methods", nargs="+", help="only these")
     asked = parser.parse_args()
     if asked.data is None or not asked.data.is_dir():

@@ -8,6 +8,7 @@ The scores of the samples held out are looked at here to understand a result, ne
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
@@ -35,9 +36,10 @@ def main() -> None:
 
 def _score(out: Path, data: Data, fold: Fold, size: int, share: float) -> float:
     gamma = share / fold.train.size**0.5
-    method = sparse(n_nonzero=size, gamma=gamma, time_limit=5.0)
+    method = partial(sparse, n_nonzero=size, gamma=gamma, time_limit=5.0)
     result = result_of(out / "curve", data, f"k = {size}, share = {share:g}", method, fold)
-    return float(result["scores"]["r2" if data.task == NUMBERS else "auc"])
+    score = result["scores"]["r2" if data.task == NUMBERS else "auc"]
+    return float("nan") if score is None else float(score)
 
 
 def _arguments() -> argparse.Namespace:

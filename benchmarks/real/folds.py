@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,25 @@ from benchmarks.real.data import CLASSES, Data
 
 @dataclass(frozen=True)
 class Fold:
-    """Sample numbers to learn from and to judge by; no sample is in both."""
+    """One of `n_folds`: sample numbers to learn from and to judge by; no sample is in both."""
 
     repeat: int
     index: int
+    n_folds: int
     train: NDArray[np.int64]
     test: NDArray[np.int64]
 
     @property
     def label(self) -> str:
         return f"r{self.repeat}f{self.index}"
+
+    @property
+    def digest(self) -> str:
+        """The same for the same samples in the same roles, of as many folds."""
+        found = hashlib.sha256(f"{self.n_folds} {self.train.size} {self.test.size}".encode())
+        for samples in (self.train, self.test):
+            found.update(samples.astype("<i8").tobytes())
+        return found.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ def folds(data: Data, n_folds: int, repeats: int) -> Iterator[Fold]:
     for repeat in range(repeats):
         parts = _splitter(data, n_folds, repeat)
         for index, (train, test) in enumerate(parts):
-            yield Fold(repeat, index, train, test)
+            yield Fold(repeat, index, n_folds, train, test)
 
 
 def _splitter(data: Data, n_folds: int, seed: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

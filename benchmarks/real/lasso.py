@@ -5,6 +5,7 @@ For numbers it is that of glmnet (python-glmnet, GPL-2), faster here than LassoC
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from benchmarks.real.answers import Answer
-from benchmarks.real.data import NUMBERS
-from benchmarks.real.folds import Split
+from benchmarks.real.data import NUMBERS, Data
+from benchmarks.real.folds import Fold, Split
+from benchmarks.real.ours import Method
+from benchmarks.real.runs import kept, place
 
 FOLDS, N_PENALTIES = 5, 50
 STRENGTHS = np.logspace(-2.5, 2, 16)
@@ -92,6 +95,15 @@ def as_many(n_features: int, split: Split) -> Answer:
     path = _path(0).fit(ready.X, ready.y).coef_path_
     few = np.flatnonzero((path != 0).sum(axis=0) <= n_features)[-1]
     return Answer(ready.predict(path[:, few]), np.count_nonzero(path[:, few]))
+
+
+def as_many_as(out: Path, data: Data, fold: Fold, name: str, ours: Method, split: Split) -> Answer:
+    """A lasso with as many features as ours, by its name, had in the same fold with the same settings."""
+    path = place(out, data, name, fold)
+    found = kept(path, data, name, ours, fold)
+    if found is None:
+        raise FileNotFoundError(f"{path} has no result that counts; run the method of ours, {name!r}, first")
+    return as_many(int(found["n_features"]), split)
 
 
 def _strongest(n_features: int, split: Split) -> Answer:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.real.answers import Answer
 from benchmarks.real.cart import cart
 from benchmarks.real.data import Data
-from benchmarks.real.folds import Fold, Split
-from benchmarks.real.lasso import as_many, covariates_alone, lasso, lasso_of_text, one_against_rest, ridge
+from benchmarks.real.folds import Fold
+from benchmarks.real.lasso import as_many_as, covariates_alone, lasso, lasso_of_text, one_against_rest, ridge
 from benchmarks.real.ours import Method, screened, sparse, tree
 from benchmarks.real.pairs import pair_methods
-from benchmarks.real.runs import place
 from benchmarks.real.subsets import best_subset
 
 SIZES = (1, 2, 4, 8, 16)
@@ -29,32 +26,33 @@ OWN: dict[str, dict[str, Any]] = {
     "singh": _ARRAY,
     "mice": {"n_nonzero": MOUSE_SIZES, "gamma": (0.003, 0.001, 0.0003, 0.0001), "validation": 0.7, "time_limit": 10.0},
 }
+TEXT: dict[str, Any] = {"n_nonzero": 100, "time_limit": 30.0}
 POPULATION: dict[str, Any] = {"gamma": 0.5, "time_limit": 5.0}
 SURVIVORS = 10_000
 
 
-def methods(data: Data, fold: Fold, out: Path, abess_python: str | None) -> dict[str, Method]:
+def methods(data: Data, fold: Fold, out: Path, abess_python: Path | None) -> dict[str, Method]:
     """By name, in the order in which they run: some lean on what ours found in the same fold."""
     if data.name.startswith("mice-pairs"):
         return pair_methods(out, abess_python, data, fold)
-    same_size = partial(_as_many_as, place(out, data, "backbone", fold))
     if data.name == "hapmap":
         return _population_methods(abess_python)
-    if data.name == "text":
-        return _text_methods(same_size, abess_python)
-    return _own(data) | _peers(data, same_size, abess_python)
+    own = _own_of_text() if data.name == "text" else _own(data)
+    same_size = partial(as_many_as, out, data, fold, "backbone", own["backbone"])
+    peers = _text_peers(same_size, abess_python) if data.name == "text" else _peers(data, same_size, abess_python)
+    return own | peers
 
 
 def _own(data: Data) -> dict[str, Method]:
     settings = OWN[data.name.split("-")[0]]
     return {
-        "backbone": sparse(**settings),
-        "backbone, EBIC": sparse(**settings | {"validation": "ebic"}),
-        "backbone, k = 10": sparse(n_nonzero=10, time_limit=settings["time_limit"]),
+        "backbone": partial(sparse, **settings),
+        "backbone, EBIC": partial(sparse, **settings | {"validation": "ebic"}),
+        "backbone, k = 10": partial(sparse, n_nonzero=10, time_limit=settings["time_limit"]),
     }
 
 
-def _peers(data: Data, same_size: Method, abess_python: str | None) -> dict[str, Method]:
+def _peers(data: Data, same_size: Method, abess_python: Path | None) -> dict[str, Method]:
     mouse = data.name.startswith("mice")
     found: dict[str, Method] = {"lasso": lasso, "lasso, as many features": same_size}
     if mouse:
@@ -65,28 +63,32 @@ def _peers(data: Data, same_size: Method, abess_python: str | None) -> dict[str,
     return found
 
 
-def _text_methods(same_size: Method, abess_python: str | None) -> dict[str, Method]:
-    found: dict[str, Method] = {
-        "backbone": sparse(n_nonzero=100, screen_size=SURVIVORS, time_limit=30.0),
-        "backbone, k = 200": sparse(n_nonzero=200, screen_size=SURVIVORS, time_limit=30.0),
-        "backbone, screened by slope": screened("logistic", SURVIVORS, n_nonzero=100, time_limit=30.0),
-        "lasso, as many features": same_size,
-        "lasso": lasso_of_text,
+def _own_of_text() -> dict[str, Method]:
+    return {
+        "backbone": partial(sparse, **TEXT, screen_size=SURVIVORS),
+        "backbone, k = 200": partial(sparse, **TEXT | {"n_nonzero": 200}, screen_size=SURVIVORS),
+        "backbone, screened by slope": partial(screened, by="logistic", keep=SURVIVORS, **TEXT),
     }
+
+
+def _text_peers(same_size: Method, abess_python: Path | None) -> dict[str, Method]:
+    found: dict[str, Method] = {"lasso, as many features": same_size, "lasso": lasso_of_text}
     if abess_python:
         found["abess"] = partial(best_subset, abess_python, (100,), cv=False, screened=SURVIVORS)
     return found
 
 
-def _population_methods(abess_python: str | None) -> dict[str, Method]:
-    found = {
-        "backbone tree": tree(depth=[6, 10], time_limit=60.0),
-        "backbone tree, fixed complexity": tree(depth=8, complexity=0.003, min_bucket=5, time_limit=30.0),
-        "backbone, one against the rest, k = 20": sparse(n_nonzero=20, **POPULATION),
-        "backbone, one against the rest, k = 50": sparse(n_nonzero=50, **POPULATION),
-        "backbone, one against the rest, k = 50, no screen": sparse(n_nonzero=50, screen_size=20_000, **POPULATION),
-        "backbone tree, no screen, fixed complexity": tree(
-            depth=10, complexity=0.003, min_bucket=5, screen="none", n_subproblems=5, time_limit=30.0
+def _population_methods(abess_python: Path | None) -> dict[str, Method]:
+    found: dict[str, Method] = {
+        "backbone tree": partial(tree, depth=[6, 10], time_limit=60.0),
+        "backbone tree, fixed complexity": partial(tree, depth=8, complexity=0.003, min_bucket=5, time_limit=30.0),
+        "backbone, one against the rest, k = 20": partial(sparse, n_nonzero=20, **POPULATION),
+        "backbone, one against the rest, k = 50": partial(sparse, n_nonzero=50, **POPULATION),
+        "backbone, one against the rest, k = 50, no screen": partial(
+            sparse, n_nonzero=50, screen_size=20_000, **POPULATION
+        ),
+        "backbone tree, no screen, fixed complexity": partial(
+            tree, depth=10, complexity=0.003, min_bucket=5, screen="none", n_subproblems=5, time_limit=30.0
         ),
         "CART": cart,
         "lasso, one against the rest": one_against_rest,
@@ -94,10 +96,3 @@ def _population_methods(abess_python: str | None) -> dict[str, Method]:
     if abess_python:
         found["abess, all classes at once"] = partial(best_subset, abess_python, POPULATION_SIZES)
     return found
-
-
-def _as_many_as(path: Path, split: Split) -> Answer:
-    """A lasso with as many features as ours had in the same fold."""
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist; run the method of ours that it is compared with first")
-    return as_many(int(json.loads(path.read_text())["n_features"]), split)

@@ -14,15 +14,12 @@ from benchmarks.real.data import NUMBERS
 from benchmarks.real.folds import Split
 
 Method = Callable[[Split], Answer]
+"""A function, or a `partial` of one that is told its settings."""
 
 
-def sparse(**settings: Any) -> Method:
+def sparse(split: Split, **settings: Any) -> Answer:
     """A linear or logistic model."""
-
-    def fit(split: Split) -> Answer:
-        return (_regression if split.task == NUMBERS else _classification)(split, settings)
-
-    return fit
+    return (_regression if split.task == NUMBERS else _classification)(split, settings)
 
 
 def _regression(split: Split, settings: dict[str, Any]) -> Answer:
@@ -41,24 +38,17 @@ def _classification(split: Split, settings: dict[str, Any]) -> Answer:
     return Answer(labels, model.support_.size, odds if two else None, max(model.gap_), chosen)
 
 
-def screened(by: str, keep: int, **settings: Any) -> Method:
+def screened(split: Split, *, by: str, keep: int, **settings: Any) -> Answer:
     """A logistic model of two classes on the survivors of another screen than its own."""
-
-    def fit(split: Split) -> Answer:
-        codes = np.unique(split.y, return_inverse=True)[1]
-        (found,) = screen(split.X, codes.astype(np.float64), screen=by, keep=keep).values()
-        ids = found.candidates
-        part = replace(split, X=split.X[:, ids], X_new=split.X_new[:, ids])
-        return _classification(part, settings | {"screen_size": ids.size})
-
-    return fit
+    codes = np.unique(split.y, return_inverse=True)[1]
+    (found,) = screen(split.X, codes.astype(np.float64), screen=by, keep=keep).values()
+    ids = found.candidates
+    part = replace(split, X=split.X[:, ids], X_new=split.X_new[:, ids])
+    return _classification(part, settings | {"screen_size": ids.size})
 
 
-def tree(**settings: Any) -> Method:
-    def fit(split: Split) -> Answer:
-        model = BackboneTreeClassifier(**settings, random_state=split.seed).fit(split.X, split.y)
-        chosen = {"depth": model.get_depth(), "leaves": model.get_n_leaves(), "complexity": model.complexity_}
-        gap = float(model.gap_) if np.isfinite(model.gap_) else None
-        return Answer(model.predict(split.X_new), model.support_.size, gap=gap, chosen=chosen)
-
-    return fit
+def tree(split: Split, **settings: Any) -> Answer:
+    model = BackboneTreeClassifier(**settings, random_state=split.seed).fit(split.X, split.y)
+    chosen = {"depth": model.get_depth(), "leaves": model.get_n_leaves(), "complexity": model.complexity_}
+    gap = float(model.gap_) if np.isfinite(model.gap_) else None
+    return Answer(model.predict(split.X_new), model.support_.size, gap=gap, chosen=chosen)

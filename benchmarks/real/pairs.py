@@ -5,8 +5,9 @@ Samples that are held out are in no part of it: the store of products is made fr
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,24 +32,35 @@ from benchmarks.real.subsets import best_subset
 
 SIZES = (5, 10, 20, 40, 80)
 N_NONZERO = 10
+SCREENING: dict[str, Any] = {"n_nonzero": N_NONZERO, "time_limit": 30.0}
+CHOICE: dict[str, Any] = {
+    "n_nonzero": SIZES,
+    "gamma": (0.003, 0.001, 0.0003, 0.0001),
+    "validation": 0.7,
+    "time_limit": 10.0,
+}
 
 
-def pair_methods(out: Path, abess_python: str | None, data: Data, fold: Fold) -> dict[str, Method]:
+def pair_methods(out: Path, abess_python: Path | None, data: Data, fold: Fold) -> dict[str, Method]:
     """Ours comes first: it leaves its survivors for the others, all of which choose their size on them."""
-    kept = out / data.name / f"survivors-{fold.label}.npy"
-    chosen = sparse(n_nonzero=SIZES, gamma=(0.003, 0.001, 0.0003, 0.0001), validation=0.7, time_limit=10.0)
-    choosers: dict[str, Method] = {"backbone on survivors": chosen, "lasso on survivors": lasso}
+    survivors = _place(out, data, fold)
+    choosers: dict[str, Method] = {"backbone on survivors": partial(sparse, **CHOICE), "lasso on survivors": lasso}
     if abess_python:
         choosers["abess on survivors"] = partial(best_subset, abess_python, SIZES)
-    all_pairs: dict[str, Method] = {f"backbone on all pairs, k = {N_NONZERO}": partial(_all_pairs, kept)}
-    return all_pairs | {name: partial(_on_survivors, kept, method) for name, method in choosers.items()}
+    all_pairs: dict[str, Method] = {f"backbone on all pairs, k = {N_NONZERO}": partial(_all_pairs, survivors)}
+    return all_pairs | {name: partial(_on_survivors, survivors, each) for name, each in choosers.items()}
+
+
+def _place(out: Path, data: Data, fold: Fold) -> Path:
+    """Of the survivors that ours leaves: other folds or settings have others."""
+    asked = hashlib.sha256(json.dumps([fold.digest, SCREENING]).encode()).hexdigest()
+    return out / data.name / f"survivors-{fold.label}-{asked[:12]}.npy"
 
 
 def _all_pairs(kept: Path, split: Split) -> Answer:
     began = time.process_time()
     store = InteractionStore(MemoryStore(split.X))
-    settings = Settings(n_nonzero=N_NONZERO, time_limit=30.0, seed=split.seed)
-    ready = prepare(store, split.y, settings, extras=Extras(covariates=split.covariates))
+    ready = prepare(store, split.y, Settings(**SCREENING, seed=split.seed), extras=Extras(covariates=split.covariates))
     found: Fitted = fit_sparse(ready, SerialExecutor())
     seconds = time.process_time() - began
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +74,9 @@ def _phases(found: Fitted) -> dict[str, Any]:
     return {"pairs": found.model.names, "phases": found.finding.seconds}
 
 
-def _on_survivors(kept: Path, method: Callable[[Split], Answer], split: Split) -> Answer:
+def _on_survivors(kept: Path, method: Method, split: Split) -> Answer:
+    if not kept.exists():
+        raise FileNotFoundError(f"{kept} does not exist; run the method of ours on all pairs first")
     ids = np.load(kept)
     return method(replace(split, X=products(split.X, ids), X_new=products(split.X_new, ids)))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from typing import Any
 from benchmarks.machine import stamp, today
 from benchmarks.real.answers import Answer, judged
 from benchmarks.real.data import Data
+from benchmarks.real.describing import described
 from benchmarks.real.folds import Fold, split
+from benchmarks.real.one_thread import one_thread
 from benchmarks.real.ours import Method
 
 Result = dict[str, Any]
@@ -26,16 +30,42 @@ def place(out: Path, data: Data, method: str, fold: Fold) -> Path:
 def result_of(out: Path, data: Data, name: str, method: Method, fold: Fold) -> Result:
     """From its file, or made now."""
     path = place(out, data, name, fold)
+    found = kept(path, data, name, method, fold)
+    if found is None:
+        made = _asked(data, name, method, fold) | _measured(data, method, fold) | stamp() | {"date": today()}
+        publish(path, made)
+        found = strict(made)
+    return found
+
+
+def kept(path: Path, data: Data, name: str, method: Method, fold: Fold) -> Result | None:
+    """What a file has, if it is about this method with these settings on this fold; None, and a word, otherwise."""
     if not path.exists():
-        made = {"data": data.name, "method": name, "repeat": fold.repeat, "fold": fold.index}
-        publish(path, made | _measured(data, method, fold) | stamp() | {"date": today()})
-    return dict(json.loads(path.read_text()))
+        return None
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError) as problem:
+        return _passed_over(path, f"cannot be read ({problem})")
+    asked = _asked(data, name, method, fold)
+    if not isinstance(found, dict) or any(key not in found or found[key] != value for key, value in asked.items()):
+        return _passed_over(path, "is of other folds or other settings")
+    return found
+
+
+def _asked(data: Data, name: str, method: Method, fold: Fold) -> Result:
+    about = {"data": data.name, "method": name, "repeat": fold.repeat, "fold": fold.index, "n_folds": fold.n_folds}
+    return strict(about | {"samples": fold.digest, "settings": described(method)})
+
+
+def _passed_over(path: Path, why: str) -> None:
+    print(f"{path} {why}; it does not count", file=sys.stderr, flush=True)
 
 
 def _measured(data: Data, method: Method, fold: Fold) -> Result:
     part = split(data, fold)
     began, burnt = time.perf_counter(), time.process_time()
-    answer: Answer = method(part)
+    with one_thread():
+        answer: Answer = method(part)
     seconds = time.process_time() - burnt if answer.seconds is None else answer.seconds
     return {
         "scores": judged(data.task, data.y[fold.test], answer),
@@ -54,5 +84,14 @@ def publish(path: Path, content: Any) -> None:
     """A file is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(f".{os.getpid()}")
-    scratch.write_text(json.dumps(content, indent=1))
+    scratch.write_text(json.dumps(strict(content), indent=1, allow_nan=False))
     scratch.replace(path)
+
+
+def strict(content: Any) -> Any:
+    """As JSON has it: a number that is not finite is null, a tuple is a list."""
+    if isinstance(content, dict):
+        return {str(name): strict(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [strict(each) for each in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -11,18 +12,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from benchmarks.peers.harness import ONE_THREAD
 from benchmarks.real.answers import Answer
 from benchmarks.real.data import NUMBERS
 from benchmarks.real.folds import Split
 from benchmarks.real.lasso import scaled
 
 SCRIPT = Path(__file__).with_name("abess_process.py")
-
-
 NO_SCREEN = -1
 
 
-def best_subset(python: str, sizes: Sequence[int], split: Split, cv: bool = True, screened: int = NO_SCREEN) -> Answer:
+def best_subset(python: Path, sizes: Sequence[int], split: Split, cv: bool = True, screened: int = NO_SCREEN) -> Answer:
     """The size chosen by five folds, or by the extended BIC; covariates are always selected.
 
     `screened` columns are left by abess's own screen.
@@ -32,7 +32,8 @@ def best_subset(python: str, sizes: Sequence[int], split: Split, cv: bool = True
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "question.npz"), Path(folder, "answer.npz")
         np.savez(asked, **question)
-        subprocess.run([python, str(SCRIPT), str(asked), str(told)], check=True, stdout=subprocess.DEVNULL)
+        command, environment = [python, SCRIPT, asked, told], os.environ | ONE_THREAD
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
         with np.load(told) as found:
             return _answer(split, classes, {name: found[name] for name in found.files})
 

@@ -194,7 +194,10 @@ def test_a_word_of_one_experiment_is_known_and_leaves_the_others_alone(tmp_path:
 def test_missing_data_are_one_sentence_that_names_their_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BACKBONE_PAPER_DATA", "")
     found = called(monkeypatch, "T1", "T2", "--out", str(tmp_path / "out"), "--data", str(tmp_path))
-    assert found == f"uci/communities.data is not in {tmp_path}; name the folder that has it with --data FOLDER"
+    said = (
+        f"uci/communities.data is not in {tmp_path}; name the folder that has it with --data FOLDER, or fetch it with "
+    )
+    assert found == f"{said}`python -m benchmarks.paper.fetch FOLDER`"
     assert not (tmp_path / "out").exists()
 
 

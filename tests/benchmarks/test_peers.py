@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.peers.harness import DONE, Limits, Row, run
+from benchmarks.machine import machine
+from benchmarks.peers.harness import DONE, ROOT, Limits, Row, run
 from benchmarks.peers.model import linear_model
 from benchmarks.peers.problems import PROBLEMS, TEST_SAMPLES, Problem
+from benchmarks.peers.rows import is_measured, keep, known, latest
 from benchmarks.peers.table import page
 
 TINY = PROBLEMS["tiny"].seeded(1)
@@ -91,3 +95,63 @@ def test_a_linear_model_reads_the_columns_in_the_model_only() -> None:
     table = np.full((1, 6), np.nan)
     table[0, 5] = 4.0
     assert model.predict(table).tolist() == [9.0]
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    asked = [sys.executable, "-m", "benchmarks.peers", "--problems", "tiny", "--methods", *words]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def test_what_is_not_installed_is_tried_again_and_its_row_replaced(tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    results.write_text(json.dumps({"problem": "tiny", "seed": 1, "method": "RFE", "outcome": "not installed"}))
+    first = command("RFE", "--results", str(results))
+    assert "| RFE (" in first.stdout, first.stderr
+    assert "not installed" not in first.stdout
+    assert [row.outcome for row in known(results)] == ["not installed", DONE]
+    again = command("RFE", "--results", str(results))
+    assert (again.stdout, again.stderr) == (first.stdout, "")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "counts"),
+    [
+        (DONE, True),
+        ("out of time (300 s)", True),
+        ("out of time (1e+06 s)", True),
+        ("out of time (299.5 s)", False),
+        ("not installed", False),
+        ("failed: MemoryError", False),
+        ("failed: out of time (300 s)", False),
+    ],
+)
+def test_only_what_more_time_would_not_change_counts_as_measured(outcome: str, counts: bool) -> None:
+    assert is_measured(Row("tiny", 1, "RFE", outcome), 300.0) is counts
+
+
+def test_a_later_row_replaces_those_of_its_method_problem_and_seed() -> None:
+    old, other, new = Row("tiny", 1, "RFE", "failed: x"), Row("tiny", 2, "RFE", DONE), Row("tiny", 1, "RFE", DONE)
+    assert latest([old, other, new]) == [new, other]
+
+
+@pytest.mark.parametrize("cut", ['{"problem": "ti', "[1]", "null", '{"problem": "tiny"}', "\udcff"])
+def test_a_line_that_is_no_row_is_passed_over_and_said(
+    cut: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "rows.jsonl"
+    results.write_bytes(cut.encode(errors="surrogateescape"))
+    row = Row("tiny", 1, "RFE", DONE, "1.0", 1.0, 1.0, 2.0, 2**20, 4, 3, 0.5)
+    keep(results, row)
+    assert known(results) == [row]
+    said = capsys.readouterr().err
+    assert said.startswith(f"{results}, line 1 is no row (")
+    assert said.count("\n") == 1
+
+
+def test_a_line_is_strict_json_with_date_machine_and_versions(tmp_path: Path) -> None:
+    keep(tmp_path / "rows.jsonl", Row("tiny", 1, "RFE", "not installed"))
+    line = json.loads((tmp_path / "rows.jsonl").read_text(), parse_constant=pytest.fail)
+    assert line["machine"] == machine()
+    assert line["versions"]["numpy"] == np.__version__
+    assert line["date"].startswith("20")
+    assert "seconds" not in line

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from benchmarks.real.__main__ import BESIDE
 from benchmarks.real.abess_process import matrix
 from benchmarks.real.answers import Answer, judged
 from benchmarks.real.data import CLASSES, LOADERS, NUMBERS, Data, grams
+from benchmarks.real.describing import described
 from benchmarks.real.folds import Split, folds, split
-from benchmarks.real.lasso import Residuals, as_many, covariates_alone, lasso, scaled
+from benchmarks.real.lasso import STRENGTHS, Residuals, as_many, covariates_alone, lasso, scaled
 from benchmarks.real.methods import methods
+from benchmarks.real.ours import sparse as ours
 from benchmarks.real.pairs import products
-from benchmarks.real.runs import result_of
-from benchmarks.real.subsets import _question
+from benchmarks.real.runs import publish, result_of
+from benchmarks.real.subsets import _question, best_subset
 from benchmarks.real.tables import table
 
 SHAPES = {
@@ -172,11 +178,110 @@ def test_a_result_is_made_once_and_judged_by_what_was_held_out(tmp_path):
     assert table([first]).splitlines()[-1].startswith("| planted | mean, alone | 1 | ")
 
 
-def test_a_comparison_at_our_size_waits_for_ours(tmp_path):
-    data = replace(planted(), name="mice-planted")
+def shifted_mean(part: Split, by: float = 0.0) -> Answer:
+    return Answer(np.full(part.X_new.shape[0], part.y.mean() + by), 0, gap=by)
+
+
+def test_a_result_of_other_folds_is_none_of_these(tmp_path, capsys):
+    data = planted()
+    five, three = (next(folds(data, n_folds, 1)) for n_folds in (5, 3))
+    first, other = (result_of(tmp_path, data, "mean", shifted_mean, fold) for fold in (five, three))
+    assert (first["n_folds"], other["n_folds"]) == (5, 3)
+    assert first["n_test"] < other["n_test"]
+    assert "mean-r0f0.json is of other folds or other settings; it does not count\n" in capsys.readouterr().err
+    exchanged = replace(three, train=np.r_[three.train[1:], three.test[0]], test=np.r_[three.test[1:], three.train[0]])
+    assert result_of(tmp_path, data, "mean", shifted_mean, exchanged)["samples"] != other["samples"]
+
+
+def test_a_result_of_other_settings_is_none_of_these(tmp_path):
+    data = planted()
     fold = next(folds(data, 5, 1))
+    by = [result_of(tmp_path, data, "mean", partial(shifted_mean, by=by), fold)["gap"] for by in (0.0, 1.0, 1.0)]
+    assert by == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("content", [b"", b'{"data": "pl', b"\xff\xfe", b"[1, 2]", b'{"data": "planted"}', b"NaN"])
+def test_a_file_that_is_no_result_is_replaced_and_said(content, tmp_path, capsys):
+    data = planted()
+    path = tmp_path / "planted" / "mean-r0f0.json"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    result = result_of(tmp_path, data, "mean", shifted_mean, next(folds(data, 5, 1)))
+    assert json.loads(path.read_text()) == result
+    assert capsys.readouterr().err.count("does not count\n") == 1
+
+
+def test_a_result_is_strict_json(tmp_path):
+    data = planted()
+    found = result_of(tmp_path, data, "mean", partial(shifted_mean, by=0.5), next(folds(data, 5, 1)))
+    publish(tmp_path / "all.json", [found | {"gap": float("nan"), "chosen": {"gammas": (np.float64("inf"), 1.0)}}])
+    (read,) = json.loads((tmp_path / "all.json").read_text(), parse_constant=pytest.fail)
+    assert (read["gap"], read["chosen"]) == (None, {"gammas": [None, 1.0]})
+
+
+def test_a_method_is_described_by_its_settings_wherever_they_are(tmp_path):
+    data = planted()
+    fold = next(folds(data, 5, 1))
+    assert described(partial(ours, n_nonzero=(1, 2)))["given"] == {"settings": {"n_nonzero": [1, 2]}}
+    assert described(lasso)["constants"]["STRENGTHS"] == STRENGTHS.tolist()
+    assert described(partial(best_subset, Path("python"), (5,)))["given"] == {"sizes": [5], "cv": True, "screened": -1}
+    mice = replace(data, name="mice-length")
+    here, there = (
+        {name: described(each) for name, each in methods(mice, fold, out, python).items()}
+        for out, python in ((tmp_path, Path("a")), (tmp_path / "other", Path("b")))
+    )
+    assert here == there
+    assert here["lasso, as many features"]["given"]["ours"] == here["backbone"]
+
+
+@pytest.mark.parametrize("name", [*SHAPES, "text", "mice-pairs-length"])
+def test_methods_of_a_study_are_told_apart_by_their_descriptions(name, tmp_path):
+    data = replace(planted(), name=name)
+    known = methods(data, next(folds(data, 5, 1)), tmp_path, Path("python"))
+    words = {json.dumps(described(each), allow_nan=False) for each in known.values()}
+    assert len(words) == len(known)
+
+
+def test_a_setting_that_cannot_be_described_is_refused():
+    with pytest.raises(TypeError, match="cannot be described"):
+        described(partial(ours, n_nonzero=object()))
+
+
+def test_a_method_has_one_thread(tmp_path):
+    data, seen, before = planted(), [], numba.get_num_threads()
+
+    def watched(part: Split) -> Answer:
+        seen.extend([numba.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info())])
+        return shifted_mean(part)
+
+    with threadpool_limits(2):
+        pools = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
+        result_of(tmp_path, data, "mean", watched, next(folds(data, 5, 1)))
+        assert pools.items() <= {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}.items()
+    assert set(seen) == {1}
+    assert numba.get_num_threads() == before
+
+
+def test_the_process_of_abess_has_one_thread(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "$OMP_NUM_THREADS $OPENBLAS_NUM_THREADS" > {tmp_path}/told\nexit 3\n')
+    python.chmod(0o755)
+    data = planted()
+    with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
+        best_subset(python, (2,), split(data, next(folds(data, 5, 1))))
+    assert (tmp_path / "told").read_text() == "1 1\n"
+
+
+def test_a_comparison_at_our_size_waits_for_ours_of_the_same_folds(tmp_path):
+    data = replace(planted(), name="riboflavin")
+    five, three = (next(folds(data, n_folds, 1)) for n_folds in (5, 3))
+    asked = [(methods(data, fold, tmp_path, None), split(data, fold)) for fold in (five, three)]
+    ours_had = result_of(tmp_path, data, "backbone", asked[0][0]["backbone"], five)["n_features"]
+    (first, part), (other, other_part) = asked
+    assert first["lasso, as many features"](part).n_features <= ours_had
     with pytest.raises(FileNotFoundError, match="run the method of ours"):
-        methods(data, fold, Path(tmp_path), None)["lasso, as many features"](split(data, fold))
+        other["lasso, as many features"](other_part)
 
 
 @pytest.mark.parametrize("made", [np.asarray, sparse.csc_matrix, sparse.csr_matrix])
