@@ -48,8 +48,8 @@ class Settings:
     n_nonzero : k, the most features in the final model; a list, or "auto", to choose on validation samples.
     gamma : ridge weight on columns scaled to X_j'X_j = n; None is 1/sqrt(n). A list, or "grid" (five values from
         1/(k n) to 1/sqrt(n), and 4 and 16 times the last), to choose on validation samples.
-    validation : how k and gamma are chosen from several: the share of samples to train on (0.7), a number of folds,
-        or "ebic", a criterion that needs no samples held out.
+    validation : how k and gamma are chosen from several: the share of samples to train on (0.7), a number of folds
+        (by the rule of one standard error for gamma), or "ebic", a criterion that needs no samples held out.
     screen_size : alpha p, features that survive the screen; None is the larger of 4n and 1000. Of at most as many,
         "chance" keeps those that score higher than any column does for ten shuffled responses.
     screen_rounds : passes over the columns; each after the first screens what the model so far leaves unexplained.

@@ -108,8 +108,24 @@ def extended_bic(deviance: float, n_samples: float, n_features: int, size: int) 
 
 
 def best_point(grid: tuple[GridPoint, ...]) -> GridPoint:
-    """The least error; of equals the smallest model, and of those the strongest ridge."""
-    return min(grid, key=lambda point: (point.error, point.n_nonzero, point.gamma))
+    """The least error at the strongest ridge that folds cannot tell from the best; of equals the smallest model.
+
+    With few samples the least error of all is often that of a weak ridge by luck.
+    """
+    least = min(grid, key=_by_error)
+    near = [point for point in grid if point.error - least.error <= _standard_error(point, least)]
+    strongest = min(point.gamma for point in near)
+    return min((point for point in near if point.gamma == strongest), key=_by_error)
+
+
+def _by_error(point: GridPoint) -> tuple[float, int, float]:
+    return point.error, point.n_nonzero, point.gamma
+
+
+def _standard_error(point: GridPoint, other: GridPoint) -> float:
+    """Of the mean difference of two errors over folds; 0 where there is one validation set only."""
+    differences = np.subtract(point.errors, other.errors)
+    return float(differences.std(ddof=1) / np.sqrt(differences.size)) if differences.size > 1 else 0.0
 
 
 def draw_trainings(settings: ResolvedSettings, n_samples: int) -> list[Mask]:

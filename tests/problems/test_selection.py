@@ -136,6 +136,25 @@ def test_of_equal_errors_the_smallest_and_most_ridged_model_is_taken():
     assert best_point(grid) == grid[2]
 
 
+def folded(n_nonzero, gamma, *errors):
+    return GridPoint(n_nonzero, gamma, errors, gap=0.0)
+
+
+def test_folds_choose_the_strongest_ridge_that_they_cannot_tell_from_the_best():
+    """Worse by .1 in three folds and better in one: half of a standard error. Worse by .1 in all: told apart."""
+    weak = folded(8, 4.0, 1.0, 1.0, 1.0, 1.0)
+    usual = folded(4, 1.0, 1.1, 1.1, 1.1, 0.8)
+    larger = folded(8, 1.0, 1.15, 1.15, 1.15, 0.75)
+    strong = folded(4, 0.1, 1.1, 1.1, 1.1, 1.101)
+    assert best_point((weak, larger, usual, strong)) == usual
+    assert best_point((weak, strong)) == weak
+    assert best_point((folded(8, 4.0, 1.0), folded(4, 0.1, 1.0001))).gamma == 4.0
+
+
+def test_folds_of_one_ridge_choose_the_least_error():
+    assert best_point((folded(8, 1.0, 1.0, 1.2), folded(2, 1.0, 1.1, 1.11))) == folded(8, 1.0, 1.0, 1.2)
+
+
 @pytest.mark.parametrize(("validation", "count"), [(0.7, 1), (5, 5)])
 def test_every_sample_validates_at_most_once(validation, count):
     found = trainings(validation, 103)
