@@ -14,10 +14,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.real.data import LOADERS
-from benchmarks.real.folds import folds
+from benchmarks.real.data import LOADERS, Data
+from benchmarks.real.folds import Fold, folds
 from benchmarks.real.methods import methods
+from benchmarks.real.ours import Method
 from benchmarks.real.runs import Result, publish, result_of
+from benchmarks.real.subsets import PeerFailedError
 from benchmarks.real.tables import table
 
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -48,8 +50,18 @@ def _studied(name: str, asked: argparse.Namespace) -> list[Result]:
     for fold in list(folds(data, asked.folds, asked.repeats))[: asked.first]:
         known = methods(data, fold, asked.out, asked.abess_python)
         wanted = [name for name in known if not asked.methods or name in asked.methods]
-        results += [_told(result_of(asked.out, data, each, known[each], fold)) for each in wanted]
+        for each in wanted:
+            results += _attempted(asked.out, data, each, known[each], fold)
     return sorted(results, key=lambda result: list(known).index(result["method"]))
+
+
+def _attempted(out: Path, data: Data, name: str, method: Method, fold: Fold) -> list[Result]:
+    """The result, or a word on why there is none: the others go on."""
+    try:
+        return [_told(result_of(out, data, name, method, fold))]
+    except PeerFailedError as failed:
+        print(f"{data.name} {fold.label} {name}: failed, {failed}", file=sys.stderr, flush=True)
+        return []
 
 
 def _told(result: Result) -> Result:

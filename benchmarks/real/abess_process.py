@@ -24,7 +24,7 @@ def main(question: str, answer: str) -> None:
     X, X_new = matrix(given, "X"), matrix(given, "X_new")
     always = list(range(int(given["n_always"])))
     sizes = given["sizes"] + len(always)
-    folds = np.random.default_rng(0).permutation(given["y"].size) % 5 + 1
+    folds = np.random.default_rng(0).permutation(X.shape[0]) % 5 + 1
     chooser = {"cv": 5, "cv_score": "test_loss"} if bool(given["cv"]) else {"ic_type": "ebic"}
     model = getattr(abess, MODELS[str(given["kind"])])(
         support_size=sizes,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.peers.harness import ONE_THREAD
+from benchmarks.peers.harness import ONE_THREAD, last_line
 from benchmarks.real.answers import Answer
 from benchmarks.real.data import NUMBERS
 from benchmarks.real.folds import Split
@@ -20,6 +20,12 @@ from benchmarks.real.lasso import scaled
 
 SCRIPT = Path(__file__).with_name("abess_process.py")
 NO_SCREEN = -1
+PATIENCE = 900.0
+"""Seconds for one fit."""
+
+
+class PeerFailedError(RuntimeError):
+    """abess ended without an answer, or did not end."""
 
 
 def best_subset(python: Path, sizes: Sequence[int], split: Split, cv: bool = True, screened: int = NO_SCREEN) -> Answer:
@@ -32,10 +38,18 @@ def best_subset(python: Path, sizes: Sequence[int], split: Split, cv: bool = Tru
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "question.npz"), Path(folder, "answer.npz")
         np.savez(asked, **question)
-        command, environment = [python, SCRIPT, asked, told], os.environ | ONE_THREAD
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+        _answered([python, SCRIPT, asked, told])
         with np.load(told) as found:
             return _answer(split, classes, {name: found[name] for name in found.files})
+
+
+def _answered(command: list[Path]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | ONE_THREAD, timeout=PATIENCE)
+    except subprocess.TimeoutExpired as late:
+        raise PeerFailedError(f"no answer within {PATIENCE:g} s") from late
+    if done.returncode:
+        raise PeerFailedError(last_line(done.stderr) or f"exit code {done.returncode}")
 
 
 def _question(split: Split, codes: Any, n_classes: int, sizes: Sequence[int], cv: bool) -> dict[str, Any]:

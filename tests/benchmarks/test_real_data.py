@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.real.__main__ import BESIDE
+from benchmarks.real.__main__ import BESIDE, _attempted
 from benchmarks.real.abess_process import matrix
 from benchmarks.real.answers import Answer, judged
 from benchmarks.real.data import CLASSES, LOADERS, NUMBERS, Data, grams
@@ -25,7 +24,7 @@ from benchmarks.real.methods import methods
 from benchmarks.real.ours import sparse as ours
 from benchmarks.real.pairs import products
 from benchmarks.real.runs import publish, result_of
-from benchmarks.real.subsets import _question, best_subset
+from benchmarks.real.subsets import PeerFailedError, _question, best_subset
 from benchmarks.real.tables import table
 
 SHAPES = {
@@ -268,7 +267,7 @@ def test_the_process_of_abess_has_one_thread(tmp_path, monkeypatch):
     python.write_text(f'#!/bin/sh\necho "$OMP_NUM_THREADS $OPENBLAS_NUM_THREADS" > {tmp_path}/told\nexit 3\n')
     python.chmod(0o755)
     data = planted()
-    with pytest.raises(subprocess.CalledProcessError, match="exit status 3"):
+    with pytest.raises(PeerFailedError, match="exit code 3"):
         best_subset(python, (2,), split(data, next(folds(data, 5, 1))))
     assert (tmp_path / "told").read_text() == "1 1\n"
 
@@ -297,3 +296,14 @@ def test_a_table_travels_to_abess_as_it_is(made, tmp_path):
     for sent, whole in zip(found, expected, strict=True):
         dense = sent.toarray() if sparse.issparse(sent) else sent
         np.testing.assert_array_equal(dense, np.delete(whole, 5, axis=1))
+
+
+def test_a_peer_that_fails_is_said_and_the_others_go_on(tmp_path, capsys):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho 'ValueError: no' >&2\nexit 3\n")
+    broken.chmod(0o755)
+    data = planted()
+    fold = next(folds(data, 5, 1))
+    assert _attempted(tmp_path, data, "abess", partial(best_subset, broken, (1, 2)), fold) == []
+    assert capsys.readouterr().err == "planted r0f0 abess: failed, ValueError: no\n"
+    assert len(_attempted(tmp_path, data, "covariates alone", covariates_alone, fold)) == 1
