@@ -65,10 +65,11 @@ def nearest(gammas: Sequence[float], usual: float) -> float:
     return min(gammas, key=lambda gamma: abs(math.log(gamma / usual)))
 
 
-def require_room(n_subproblems: int | str, n_survivors: int, backbone_max: int) -> None:
+def require_room(n_subproblems: int | str, n_survivors: int, backbone_max: int, screened: bool = True) -> None:
     """Without subproblems all survivors are the backbone: said before a long screen, not after it."""
     if n_subproblems == 0 and n_survivors > backbone_max:
         raise InvalidSettingError(
             f"n_subproblems is 0, so all {n_survivors} features that survive the screen would be the backbone, more "
-            f"than backbone_max={backbone_max}; lower screen_size, raise backbone_max, or let subproblems choose"
+            f"than backbone_max={backbone_max}; {'lower screen_size' if screened else 'choose a screen'}, raise "
+            "backbone_max, or let subproblems choose"
         )

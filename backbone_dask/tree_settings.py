@@ -90,7 +90,7 @@ class TreeSettings:
         usual = max(SCREENED_PER_SAMPLE * n_samples, SMALLEST_SCREEN) if self.n_subproblems else self.backbone_max
         wanted = self.screen_size if isinstance(self.screen_size, int) else usual
         survivors = n_features if self.screen == "none" else min(wanted, n_features)
-        require_room(self.n_subproblems, survivors, self.backbone_max)
+        require_room(self.n_subproblems, survivors, self.backbone_max, screened=self.screen != "none")
         shared = {name: value for name, value in asdict(self).items() if name in ResolvedTreeSettings.__slots__}
         return ResolvedTreeSettings(
             **shared

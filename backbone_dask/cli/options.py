@@ -218,7 +218,7 @@ _SETTINGS = (
         type=Validation(),
         default=_DEFAULTS.validation,
         show_default=True,
-        help="Share of samples to train on, number of folds, or 'ebic'.",
+        help="Share of samples to train on, number of folds (gamma by the rule of one standard error), or 'ebic'.",
     ),
     click.option("--subproblem", type=click.Choice(CHOICES["subproblem"]), default=_DEFAULTS.subproblem),
     click.option("--subproblem-size", type=click.Choice(CHOICES["subproblem_size"]), default=_DEFAULTS.subproblem_size),

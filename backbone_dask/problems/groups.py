@@ -217,7 +217,7 @@ class GroupedScreen:
 
 
 def fitting_groups(best: Utilities, labels: NDArray[np.int64], most: int) -> Mask:
-    """The members of the groups of highest utility that have at most so many together, ties by label."""
+    """The members of the groups of highest utility, ties by label; one that has no room is passed over."""
     order = np.argsort(-best, kind="stable")
     sizes = np.bincount(labels, minlength=best.size)
     if sizes[order[0]] > most:
@@ -225,8 +225,10 @@ def fitting_groups(best: Utilities, labels: NDArray[np.int64], most: int) -> Mas
             f"the best group has {sizes[order[0]]} features, more than backbone_max={most}; raise backbone_max, or let "
             "subproblems choose"
         )
-    kept = np.zeros(best.size, np.bool_)
-    kept[order[np.cumsum(sizes[order]) <= most]] = True
+    kept, room = np.zeros(best.size, np.bool_), most
+    for group in order:
+        kept[group] = sizes[group] <= room
+        room -= sizes[group] * kept[group]
     return kept[labels]
 
 

@@ -110,10 +110,12 @@ def extended_bic(deviance: float, n_samples: float, n_features: int, size: int) 
 def best_point(grid: tuple[GridPoint, ...]) -> GridPoint:
     """The least error at the strongest ridge that folds cannot tell from the best; of equals the smallest model.
 
-    With few samples the least error of all is often that of a weak ridge by luck.
+    With few samples the least error of all is often that of a weak ridge by luck. Two errors are told apart by more
+    than one standard error of the best or of their difference, whichever is less: one bad fold is no excuse.
     """
     least = min(grid, key=_by_error)
-    near = [point for point in grid if point.error - least.error <= _standard_error(point, least)]
+    spread = _standard_error(least.errors)
+    near = [each for each in grid if each.error - least.error <= min(spread, _standard_error(_beyond(each, least)))]
     strongest = min(point.gamma for point in near)
     return min((point for point in near if point.gamma == strongest), key=_by_error)
 
@@ -122,10 +124,13 @@ def _by_error(point: GridPoint) -> tuple[float, int, float]:
     return point.error, point.n_nonzero, point.gamma
 
 
-def _standard_error(point: GridPoint, other: GridPoint) -> float:
-    """Of the mean difference of two errors over folds; 0 where there is one validation set only."""
-    differences = np.subtract(point.errors, other.errors)
-    return float(differences.std(ddof=1) / np.sqrt(differences.size)) if differences.size > 1 else 0.0
+def _beyond(point: GridPoint, least: GridPoint) -> tuple[float, ...]:
+    return tuple(np.subtract(point.errors, least.errors))
+
+
+def _standard_error(errors: tuple[float, ...]) -> float:
+    """Of the mean over folds; 0 where there is one validation set only."""
+    return float(np.std(errors, ddof=1) / np.sqrt(len(errors))) if len(errors) > 1 else 0.0
 
 
 def draw_trainings(settings: ResolvedSettings, n_samples: int) -> list[Mask]:

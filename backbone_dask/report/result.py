@@ -54,7 +54,7 @@ def result_json(
             "n_features": store.n_features,
             "n_constant": finding.screening.n_constant,
         },
-        "screen": _screened(finding.screening, fitted.settings.screen_size),
+        "screen": _screened(finding.screening, fitted.settings.screen_size, bool(about.get("given", {}).get("groups"))),
         "support": {"ids": model.ids.tolist(), "names": list(model.names)},
         **(_tree(fitted) if isinstance(fitted, FittedTree) else _linear(fitted, store)),
         **({"labels": list(model.labels)} if model.labels else {}),
@@ -78,12 +78,16 @@ def result_json(
     return json.loads(json.dumps(content | _recovery(fitted, store), allow_nan=False))  # type: ignore[no-any-return]
 
 
-def _screened(screening: Screening, most: int) -> dict[str, Any]:
-    """How many survived of at most how many; if chance decided it, its best score and how many of them exceed that."""
+def _screened(screening: Screening, most: int, grouped: bool) -> dict[str, Any]:
+    """How many survived of at most how many; if chance decided it, its best score and how many of them exceed that.
+
+    Of groups all members count, for they have the best score among them; they may be more than `most`.
+    """
     survivors = {"survivors": screening.candidates.size, "most": most}
     if screening.chance is None:
         return survivors
-    return {**survivors, "chance": screening.chance, "beyond": int((screening.utilities > screening.chance).sum())}
+    beyond = int((screening.utilities > screening.chance).sum())
+    return {**survivors, "chance": screening.chance, "beyond": beyond, "grouped": grouped}
 
 
 def over_all(

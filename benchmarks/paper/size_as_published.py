@@ -8,8 +8,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
-
 from backbone_dask import BackboneRegressor
 from benchmarks.paper.data import use_data
 from benchmarks.paper.metrics import r2
@@ -27,8 +25,7 @@ HEAD = (
 
 def row(data: Expanded, split: int, k: int) -> str:
     """Out of sample, and how many of the columns in model and backbone are no copies."""
-    usual = 1 / np.sqrt(data.y.size)
-    model = BackboneRegressor(executor="serial", gamma=usual, **PAPER | {"n_nonzero": k}).fit(data.X, data.y)
+    model = BackboneRegressor(executor="serial", **PAPER | {"n_nonzero": k}).fit(data.X, data.y)
     quality = r2(data.y_test, model.predict(data.X_test))
     real = [int((ids < data.n_original).sum()) for ids in (model.support_, model.backbone_)]
     found = f"{real[0]} of {model.support_.size} | {real[1]} of {model.backbone_.size}"

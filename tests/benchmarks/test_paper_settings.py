@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backbone_dask.subproblems.relaxation import fit_relaxation
 from benchmarks.paper import real, real_regression, real_trees, sensitivity, simulated, trees
 from benchmarks.paper.catalogue import IDS, experiments
 from benchmarks.paper.experiment import Case
@@ -244,12 +245,24 @@ def test_a_backbone_as_published_has_the_settings_of_the_paper(table: str, monke
         "screen_size": 10_000,
         "subproblem_fraction": 0.5,
         "n_subproblems": 10,
-        "subproblem_size": "grid",
-        "subproblem_gamma": pytest.approx(20**-0.5),
+        "subproblem": "SR-REL of 10, 20 or 30",
+        "patience": None,
         "backbone_max": 500,
         "time_limit": 10.0,
     }
     assert (len(asked["gamma"]), asked["random_state"]) == (5, 7)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_subproblems_as_published_choose_among_the_sizes_of_the_paper(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 100)).astype(np.float32)
+    X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
+    y = X[:18].sum(axis=0) - X[:18].sum(axis=0).mean()
+    found = real_regression.of_papers_sizes(X, y, n_nonzero=50, gamma=7.0, seed=seed)
+    tried = {k: fit_relaxation(X, y, n_nonzero=k, gamma=0.1, seed=0).support.size for k in (10, 20, 30)}
+    assert found.support.size in tried.values()
+    assert found.support.size >= 18
 
 
 @pytest.mark.parametrize(("table", "p", "kept"), [("breast cancer", 9009, 1000), ("ionosphere", 330, 330)])

@@ -139,7 +139,7 @@ def test_without_subproblems_all_survivors_are_the_backbone(planted):
     said = r"n_subproblems is 0, so all 300 features that survive.*backbone_max=250"
     with pytest.raises(InvalidSettingError, match=said):
         Settings(3, screen_size=300, n_subproblems=0).resolve(n_samples=N, n_features=P)
-    with pytest.raises(InvalidSettingError, match="n_subproblems is 0, so all 3000 features"):
+    with pytest.raises(InvalidSettingError, match=r"so all 3000 features.*choose a screen"):
         TreeSettings(screen="none", n_subproblems=0).resolve(n_samples=N, n_features=P)
 
 

@@ -142,13 +142,26 @@ def folded(n_nonzero, gamma, *errors):
 
 def test_folds_choose_the_strongest_ridge_that_they_cannot_tell_from_the_best():
     """Worse by .1 in three folds and better in one: half of a standard error. Worse by .1 in all: told apart."""
-    weak = folded(8, 4.0, 1.0, 1.0, 1.0, 1.0)
-    usual = folded(4, 1.0, 1.1, 1.1, 1.1, 0.8)
-    larger = folded(8, 1.0, 1.15, 1.15, 1.15, 0.75)
-    strong = folded(4, 0.1, 1.1, 1.1, 1.1, 1.101)
+    weak = folded(8, 4.0, 0.8, 1.2, 0.9, 1.1)
+    usual = folded(4, 1.0, 0.9, 1.3, 1.0, 0.9)
+    larger = folded(8, 1.0, 0.95, 1.35, 1.05, 0.85)
+    strong = folded(4, 0.1, 0.9, 1.3, 1.0, 1.201)
     assert best_point((weak, larger, usual, strong)) == usual
     assert best_point((weak, strong)) == weak
     assert best_point((folded(8, 4.0, 1.0), folded(4, 0.1, 1.0001))).gamma == 4.0
+
+
+@pytest.mark.parametrize(
+    ("best", "burst"),
+    [
+        ((0.30, 0.31, 0.29, 0.30, 0.30), (0.30, 0.31, 0.29, 0.30, 50.0)),
+        ((0.30, 0.31, 0.29, 0.30, 0.30), (0.295, 0.305, 0.285, 0.295, 5.0)),
+        ((0.30, 0.30), (0.29, 9.0)),
+        ((0.2, 0.4), (0.19, 9.0)),
+    ],
+)
+def test_a_fold_that_goes_wrong_is_not_forgiven(best, burst):
+    assert best_point((folded(4, 4.0, *best), folded(4, 0.1, *burst))).gamma == 4.0
 
 
 def test_folds_of_one_ridge_choose_the_least_error():

@@ -10,8 +10,14 @@ from backbone_dask.report.numbers import number
 def chance_words(screen: dict[str, Any]) -> str:
     """What survivors exceed; that none does, too, in which case the best one column stays."""
     best = f"any column does for shuffled responses ({number(screen['chance'])})"
-    if screen["beyond"] >= screen["most"]:
-        return f"score higher, each by itself, than {best}; others may, too: no more than {screen['most']:,} are kept"
     if screen["beyond"]:
-        return f"score higher, each by itself, than {best}"
+        return f"score higher, {_who(screen)}, than {best}{_cut(screen)}"
     return f"no column scores higher than {best}; the best one is kept, and its model may be no better than chance"
+
+
+def _who(screen: dict[str, Any]) -> str:
+    return "each by its group" if screen["grouped"] else "each by itself"
+
+
+def _cut(screen: dict[str, Any]) -> str:
+    return f"; others may, too: no more than {screen['most']:,} are kept" if screen["beyond"] >= screen["most"] else ""

@@ -72,12 +72,18 @@ def measure(result: dict[str, Any]) -> str:
 def chosen_words(result: dict[str, Any]) -> str:
     """What was chosen, and by which rule."""
     if "tree" not in result:
-        return f"Chosen: {result['n_nonzero']} features, gamma {number(result['gamma'], 3)}, which has the least error."
+        return f"Chosen: {result['n_nonzero']} features, gamma {number(result['gamma'], 3)}: {_rule(result)}."
     chosen = result["chosen"]
     return (
         f"Chosen: depth {chosen['depth']}, leaves of at least {chosen['min_bucket']:g}, complexity "
         f"{number(chosen['complexity'], 3)}: the simplest whose error is within one standard error of the least."
     )
+
+
+def _rule(result: dict[str, Any]) -> str:
+    if isinstance(result["settings"].get("validation"), int):
+        return "the strongest ridge within one standard error of the least error, and there the least"
+    return "the least error"
 
 
 def cut_words(result: dict[str, Any]) -> list[str]:
