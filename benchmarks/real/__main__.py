@@ -50,18 +50,17 @@ def _studied(name: str, asked: argparse.Namespace) -> list[Result]:
     for fold in list(folds(data, asked.folds, asked.repeats))[: asked.first]:
         known = methods(data, fold, asked.out, asked.abess_python)
         wanted = [name for name in known if not asked.methods or name in asked.methods]
-        for each in wanted:
-            results += _attempted(asked.out, data, each, known[each], fold)
+        results += [_attempted(asked.out, data, each, known[each], fold) for each in wanted]
     return sorted(results, key=lambda result: list(known).index(result["method"]))
 
 
-def _attempted(out: Path, data: Data, name: str, method: Method, fold: Fold) -> list[Result]:
-    """The result, or a word on why there is none: the others go on."""
+def _attempted(out: Path, data: Data, name: str, method: Method, fold: Fold) -> Result:
+    """The result, or why there is none: it is tried again next time, and the others go on."""
     try:
-        return [_told(result_of(out, data, name, method, fold))]
+        return _told(result_of(out, data, name, method, fold))
     except PeerFailedError as failed:
         print(f"{data.name} {fold.label} {name}: failed, {failed}", file=sys.stderr, flush=True)
-        return []
+        return {"data": data.name, "method": name, "repeat": fold.repeat, "fold": fold.index, "failed": str(failed)}
 
 
 def _told(result: Result) -> Result:

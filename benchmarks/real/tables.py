@@ -13,19 +13,25 @@ def table(results: Iterable[dict[str, Any]]) -> str:
     grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for result in results:
         grouped.setdefault((result["data"], result["method"]), []).append(result)
-    names = sorted({name for found in grouped.values() for result in found for name in result["scores"]}, reverse=True)
+    every = [result for found in grouped.values() for result in found]
+    names = sorted({name for result in every for name in result.get("scores", {})}, reverse=True)
     lines = [HEAD.format(scores=" | ".join(names)), "|---|---|" + "---:|" * (len(names) + 4)]
     return "\n".join([*lines, *(_row(*key, found, names) for key, found in grouped.items())])
 
 
-def _row(data: str, method: str, found: list[dict[str, Any]], names: list[str]) -> str:
+def _row(data: str, method: str, every: list[dict[str, Any]], names: list[str]) -> str:
+    """Means over the folds that ended, and why others did not."""
+    found = [each for each in every if "failed" not in each]
+    said = "".join(f"; fold {each['fold']} failed: {each['failed']}" for each in every if "failed" in each)
+    if not found:
+        return f"| {data} | {method}{said} | 0 |" + " |" * (len(names) + 3)
     scores = " | ".join(
         _spread([each["scores"][name] for each in found if name in each["scores"]], 3) for name in names
     )
     gaps = [each["gap"] for each in found if each["gap"] is not None]
     gap = f"{median(gaps):.1%} (to {max(gaps):.1%})" if gaps else ""
     features = _spread([each["n_features"] for each in found], 1)
-    return f"| {data} | {method} | {len(found)} | {scores} | {features} | {gap} | {fmean(_seconds(found)):.1f} |"
+    return f"| {data} | {method}{said} | {len(found)} | {scores} | {features} | {gap} | {fmean(_seconds(found)):.1f} |"
 
 
 def _seconds(found: list[dict[str, Any]]) -> list[float]:

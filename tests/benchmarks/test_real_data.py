@@ -304,6 +304,10 @@ def test_a_peer_that_fails_is_said_and_the_others_go_on(tmp_path, capsys):
     broken.chmod(0o755)
     data = planted()
     fold = next(folds(data, 5, 1))
-    assert _attempted(tmp_path, data, "abess", partial(best_subset, broken, (1, 2)), fold) == []
+    failed = _attempted(tmp_path, data, "abess", partial(best_subset, broken, (1, 2)), fold)
     assert capsys.readouterr().err == "planted r0f0 abess: failed, ValueError: no\n"
-    assert len(_attempted(tmp_path, data, "covariates alone", covariates_alone, fold)) == 1
+    done = _attempted(tmp_path, data, "covariates alone", covariates_alone, fold)
+    lines = table([done, failed, {**done, "method": "abess", "fold": 1}]).splitlines()
+    assert lines[2].startswith("| planted | covariates alone | 1 | 0.")
+    assert lines[3].startswith("| planted | abess; fold 0 failed: ValueError: no | 1 | 0.")
+    assert table([failed]).splitlines()[2] == "| planted | abess; fold 0 failed: ValueError: no | 0 | | | |"
