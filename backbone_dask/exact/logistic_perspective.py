@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,32 +50,22 @@ def solve_logistic_relaxation(
     point = _point(data, np.zeros(len(data.X)) if start is None else _within(data, start, face), face)
     best = _relaxation(data, point, face, 0)
     for rounds in range(1, _MOST_ROUNDS + 1):
-        if _settled(best, goal, tolerance) or time.monotonic() >= deadline:
+        if best.is_settled(goal, tolerance) or time.monotonic() >= deadline:
             break
         made = metric is None
         metric = Metric.at(data, point.predictor) if metric is None else metric
-        after = _step(data, metric, point, face, _gap(best), deadline)
+        after = _step(data, metric, point, face, best.gap, deadline)
         if after is point and made:
             break
         before, point = best, after
-        best = _better(before, _relaxation(data, point, face, rounds))
-        metric = None if _gap(best) > _STALE * _gap(before) else metric
+        best = _relaxation(data, point, face, rounds).with_better_bound(before)
+        metric = None if best.gap > _STALE * before.gap else metric
     return best
 
 
 def _within(data: LogisticData, weights: Vector, face: Face) -> Vector:
     """The weights of the features that have a share on this face."""
     return np.where(data.of_columns(face.shares(data.lengths(weights), 0.0)) > 0, weights, 0.0)
-
-
-def _gap(relaxation: Relaxation) -> float:
-    return relaxation.objective - relaxation.bound
-
-
-def _settled(best: Relaxation, goal: float | None, tolerance: float) -> bool:
-    if goal is not None and (best.bound >= goal or best.objective < goal):
-        return True
-    return _gap(best) <= tolerance * best.objective
 
 
 def _point(data: LogisticData, weights: Vector, face: Face) -> _Point:
@@ -90,13 +80,6 @@ def _relaxation(data: LogisticData, point: _Point, face: Face, rounds: int) -> R
     cut = data.cut(certified(data.margin, length * a))
     z = face.shares(data.lengths(point.weights), 0.0)
     return Relaxation(z, point.weights, point.objective, cut, cut.bound(face), rounds)
-
-
-def _better(old: Relaxation, new: Relaxation) -> Relaxation:
-    """The new weights, with the better of the two bounds."""
-    if new.bound >= old.bound:
-        return new
-    return replace(new, cut=old.cut, bound=old.bound)
 
 
 def _step(data: LogisticData, metric: Metric, point: _Point, face: Face, gap: float, deadline: float) -> _Point:

@@ -35,6 +35,20 @@ class Relaxation:
     bound: float
     rounds: int
 
+    @property
+    def gap(self) -> float:
+        return self.objective - self.bound
+
+    def is_settled(self, goal: float | None, tolerance: float) -> bool:
+        """Whether value and bound agree, or it is known on which side of the goal the optimum lies."""
+        if goal is not None and (self.bound >= goal or self.objective < goal):
+            return True
+        return self.gap <= tolerance * self.objective
+
+    def with_better_bound(self, other: Relaxation) -> Relaxation:
+        """These weights, with the better of the two bounds: they hold for the same problem."""
+        return self if self.bound >= other.bound else replace(self, cut=other.cut, bound=other.bound)
+
 
 def penalty(weights: Vector, face: Face) -> float:
     """min over the z of the face of sum w_j^2 / z_j: on the whole problem the squared k-support norm."""
@@ -60,17 +74,11 @@ def solve_relaxation(
     weights = np.zeros(gram.n_features) if start is None else np.where(face.shares(np.abs(start), 0.0) > 0, start, 0.0)
     best = _evaluate(gram, weights, face, gamma, 0)
     for rounds in range(1, _MAX_ROUNDS + 1):
-        if _settled(best, goal, tolerance) or time.monotonic() >= deadline:
+        if best.is_settled(goal, tolerance) or time.monotonic() >= deadline:
             break
         weights = _newton_step(gram, _proximal_step(gram, weights, face, gamma), face, gamma)
-        best = _better(best, _evaluate(gram, weights, face, gamma, rounds))
+        best = _evaluate(gram, weights, face, gamma, rounds).with_better_bound(best)
     return best
-
-
-def _settled(best: Relaxation, goal: float | None, tolerance: float) -> bool:
-    if goal is not None and (best.bound >= goal or best.objective < goal):
-        return True
-    return best.objective - best.bound <= tolerance * best.objective
 
 
 def _evaluate(gram: Gram, weights: Vector, face: Face, gamma: float, rounds: int) -> Relaxation:
@@ -78,13 +86,6 @@ def _evaluate(gram: Gram, weights: Vector, face: Face, gamma: float, rounds: int
     value = 0.5 * gram.yy + _value(gram, weights, face, gamma)
     z = face.shares(np.abs(weights), 0.0)
     return Relaxation(z, weights, value, cut, cut.bound(face), rounds)
-
-
-def _better(old: Relaxation, new: Relaxation) -> Relaxation:
-    """The new weights, with the better of the two bounds."""
-    if new.bound >= old.bound:
-        return new
-    return replace(new, cut=old.cut, bound=old.bound)
 
 
 def _value(gram: Gram, weights: Vector, face: Face, gamma: float) -> float:

@@ -8,7 +8,7 @@ Newton step on the rest follows, as far as the objective falls. Only the cut cla
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -42,12 +42,10 @@ def solve_group_relaxation(
     weights = piece.within(np.zeros(problem.gram.n_features) if start is None else start)
     best = piece.relaxation(weights, 0)
     while best.rounds < _MAX_ROUNDS and time.monotonic() < deadline:
-        known = goal is not None and (best.bound >= goal or best.objective < goal)
-        if known or best.objective - best.bound <= tolerance * best.objective:
+        if best.is_settled(goal, tolerance):
             break
         weights = piece.newton_step(*piece.proximal_step(weights))
-        after = piece.relaxation(weights, best.rounds + 1)
-        best = after if after.bound >= best.bound else replace(after, cut=best.cut, bound=best.bound)
+        best = piece.relaxation(weights, best.rounds + 1).with_better_bound(best)
     return best
 
 
