@@ -34,8 +34,9 @@ run: install
 	$(BIN)/backbone-dask simulate linear $(DEMO).zarr --n 1000 --p 100000 --k 10 --rho 0.9 --snr 2 --seed 1 --overwrite
 	$(BIN)/backbone-dask fit $(DEMO).zarr --task regression -k 10 --out $(DEMO) --overwrite
 
+# In the order of the files: pytest-xdist would put those with few tests last, and the slowest have few.
 test: setup
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 bench: setup
 	$(BIN)/python -m pytest benchmarks/micro

@@ -1,6 +1,11 @@
-"""Hypothesis without a stopwatch: a busy machine is no counterexample."""
+"""Hypothesis without a stopwatch: a busy machine is no counterexample. Ctrl-C works, also in a run in the background."""
+
+import signal
 
 from hypothesis import settings
 
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+# A shell starts background jobs with SIGINT ignored, and so would be the commands that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
