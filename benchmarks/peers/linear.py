@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ SCREENED = 1_000
 """Columns that SelectKBest leaves."""
 ALPHAS = np.geomspace(1.0, 0.02, 20)
 """Penalties to choose from, as shares of the one that leaves nothing."""
+LASSO_SHARES = np.geomspace(1.0, 1e-3, 100)
+"""Those of LassoCV."""
 
 
 def ours(X: np.ndarray, y: np.ndarray, asked: Asked, **settings: Any) -> Model:
@@ -74,28 +77,69 @@ def celer(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
 
 
 def skglm(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
-    """Its MCP penalty, the least hold-out error on a path of 20, then fitted to all samples."""
+    """Its MCP penalty, the least hold-out error on a path of 20, then down the same path on all samples."""
     from skglm import MCPRegression
 
     train, test = holdout(y.size)
-    part, fit = np.asfortranarray(X[train]), MCPRegression(warm_start=True)
-    largest = np.abs((y - y.mean()) @ X).max() / y.size
-    errors = []
-    for share in ALPHAS:
-        fit.set_params(alpha=share * largest).fit(part, y[train])
+    part, penalties = np.asfortranarray(X[train]), ALPHAS * largest_penalty(X, y)
+    fit, errors = MCPRegression(warm_start=True), []
+    for penalty in penalties:
+        fit.set_params(alpha=penalty).fit(part, y[train])
         errors.append(np.mean((fit.predict(X[test]) - y[test]) ** 2))
-    best = ALPHAS[np.argmin(errors)] * largest
-    fit = MCPRegression(alpha=best).fit(X, y)
+    # MCP is not convex: from zero the same penalty ends in another, worse model.
+    fit = MCPRegression(warm_start=True)
+    for penalty in penalties[: np.argmin(errors) + 1]:
+        fit.set_params(alpha=penalty).fit(X, y)
     return linear_model(fit.coef_, fit.intercept_)
 
 
+def largest_penalty(X: np.ndarray, y: np.ndarray) -> float:
+    """The least penalty of the l1 norm that leaves nothing."""
+    return float(np.abs((y - y.mean()) @ X).max() / y.size)
+
+
+def screened(X: np.ndarray, y: np.ndarray, score: Callable[..., Any]) -> np.ndarray:
+    """Ids of the columns that SelectKBest leaves."""
+    from sklearn.feature_selection import SelectKBest
+
+    return np.asarray(SelectKBest(score, k=min(SCREENED, X.shape[1])).fit(X, y).get_support(indices=True))
+
+
 def select_and_lasso(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
-    from sklearn.feature_selection import SelectKBest, f_regression
+    """As many do it: the screen has seen the samples by which the folds judge."""
+    from sklearn.feature_selection import f_regression
     from sklearn.linear_model import LassoCV
 
-    screen = SelectKBest(f_regression, k=min(SCREENED, X.shape[1])).fit(X, y)
-    fit = LassoCV(cv=5).fit(screen.transform(X), y)
-    return linear_model(fit.coef_, fit.intercept_, screen.get_support(indices=True))
+    ids = screened(X, y, f_regression)
+    fit = LassoCV(cv=5).fit(X[:, ids], y)
+    return linear_model(fit.coef_, fit.intercept_, ids)
+
+
+def select_in_folds_and_lasso(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
+    """The folds and the penalties of LassoCV; the samples by which a fold judges are kept from its screen too."""
+    from sklearn.feature_selection import f_regression
+    from sklearn.linear_model import Lasso
+    from sklearn.model_selection import KFold
+
+    penalties = largest_penalty(X, y) * LASSO_SHARES
+    errors = [_path_errors(X, y, train, test, penalties) for train, test in KFold(5).split(X)]
+    ids = screened(X, y, f_regression)
+    fit = Lasso(alpha=penalties[np.argmin(np.mean(errors, axis=0))]).fit(X[:, ids], y)
+    return linear_model(fit.coef_, fit.intercept_, ids)
+
+
+def _path_errors(
+    X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, penalties: np.ndarray
+) -> np.ndarray:
+    """For every penalty the error on the test samples of a screen and a lasso of the others."""
+    from sklearn.feature_selection import f_regression
+    from sklearn.linear_model import lasso_path
+
+    ids = screened(X[train], y[train], f_regression)
+    table, means = X[np.ix_(train, ids)], X[np.ix_(train, ids)].mean(axis=0)
+    coefficients = lasso_path(table - means, y[train] - y[train].mean(), alphas=penalties)[1]
+    predictions = (X[np.ix_(test, ids)] - means) @ coefficients + y[train].mean()
+    return np.asarray(np.mean((predictions - y[test][:, None]) ** 2, axis=0))
 
 
 def rfe(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.linear import ALPHAS, SCREENED
+from benchmarks.peers.linear import ALPHAS, largest_penalty, screened
 from benchmarks.peers.model import Asked, Model, holdout, linear_model
+
+CS = np.logspace(-4, 4, 10)
+"""Those of LogisticRegressionCV: the weight of the loss beside the l1 norm."""
 
 
 def ours(X: np.ndarray, y: np.ndarray, asked: Asked, **settings: Any) -> Model:
@@ -36,8 +39,7 @@ def skglm(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
 
     train, test = holdout(y.size)
     part, fit = np.asfortranarray(X[train]), SparseLogisticRegression(warm_start=True)
-    largest = np.abs((y - y.mean()) @ X).max() / y.size
-    errors = []
+    largest, errors = largest_penalty(X, y), []
     for share in ALPHAS:
         fit.set_params(alpha=share * largest).fit(part, y[train])
         errors.append(log_loss(y[test], fit.predict_proba(X[test])[:, 1]))
@@ -46,14 +48,48 @@ def skglm(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
 
 
 def select_and_l1(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
-    from sklearn.feature_selection import SelectKBest, f_classif
+    """As many do it: the screen has seen the samples by which the folds judge."""
+    from sklearn.feature_selection import f_classif
     from sklearn.linear_model import LogisticRegressionCV
 
-    screen = SelectKBest(f_classif, k=min(SCREENED, X.shape[1])).fit(X, y)
+    ids = screened(X, y, f_classif)
     fit = LogisticRegressionCV(
-        Cs=10, cv=5, l1_ratios=(1.0,), solver="liblinear", scoring="neg_log_loss", use_legacy_attributes=False
-    ).fit(screen.transform(X), y)
-    return linear_model(fit.coef_, fit.intercept_, screen.get_support(indices=True))
+        Cs=CS,
+        cv=5,
+        l1_ratios=(1.0,),
+        solver="liblinear",
+        scoring="neg_log_loss",
+        use_legacy_attributes=False,
+        random_state=0,
+    ).fit(X[:, ids], y)
+    return linear_model(fit.coef_, fit.intercept_, ids)
+
+
+def select_in_folds_and_l1(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:
+    """The folds and the weights of LogisticRegressionCV; what a fold judges by is kept from its screen too."""
+    from sklearn.feature_selection import f_classif
+    from sklearn.model_selection import StratifiedKFold
+
+    losses = [_fold_losses(X, y, train, test) for train, test in StratifiedKFold(5).split(X, y)]
+    ids = screened(X, y, f_classif)
+    fit = _l1(CS[np.argmin(np.mean(losses, axis=0))]).fit(X[:, ids], y)
+    return linear_model(fit.coef_, fit.intercept_, ids)
+
+
+def _fold_losses(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[float]:
+    """For every C the loss on the test samples of a screen and a fit of the others."""
+    from sklearn.feature_selection import f_classif
+    from sklearn.metrics import log_loss
+
+    ids = screened(X[train], y[train], f_classif)
+    table, unseen = X[np.ix_(train, ids)], X[np.ix_(test, ids)]
+    return [log_loss(y[test], _l1(C).fit(table, y[train]).predict_proba(unseen)[:, 1]) for C in CS]
+
+
+def _l1(C: float) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=C, l1_ratio=1.0, solver="liblinear", random_state=0)
 
 
 def rfe(X: np.ndarray, y: np.ndarray, asked: Asked) -> Model:

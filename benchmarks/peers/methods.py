@@ -48,8 +48,13 @@ METHODS: dict[str, Method] = {
     "celer, lasso by CV": Method("celer", {"linear": linear.celer}, told_k=False),
     "skglm, MCP": Method("skglm", {"linear": linear.skglm}, told_k=False),
     "skglm, l1": Method("skglm", {"logistic": logistic.skglm}, told_k=False),
-    "SelectKBest + lasso by CV": Method(
+    "SelectKBest, then lasso by CV": Method(
         "sklearn", {"linear": linear.select_and_lasso, "logistic": logistic.select_and_l1}, told_k=False
+    ),
+    "SelectKBest in every fold + lasso": Method(
+        "sklearn",
+        {"linear": linear.select_in_folds_and_lasso, "logistic": logistic.select_in_folds_and_l1},
+        told_k=False,
     ),
     "RFE": Method("sklearn", {"linear": linear.rfe, "logistic": logistic.rfe}),
     "CART": Method("sklearn", {"tree": trees.cart}),
