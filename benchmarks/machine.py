@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from datetime import UTC, datetime
-from importlib.metadata import distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 PUBLISHED = ("benchmarks/paper/results", "benchmarks/real/results", "benchmarks/peers/results")
 """What runs themselves write into the checkout."""
 INSTALL = "pip install -e '.[dev]' installs all that the experiments import"
-PACKAGES = ("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "pyomo", "highspy")
-OPTIONAL = ("python-glmnet", "pandas")
+PACKAGES = (
+    *("backbone-dask", "numpy", "scipy", "numba", "scikit-learn", "dask", "distributed", "pyomo", "highspy"),
+    *("python-glmnet", "pandas"),
+)
 
 
 def stamp() -> dict[str, Any]:
@@ -39,9 +41,15 @@ def machine() -> dict[str, str | int | float]:
 
 
 def versions() -> dict[str, str]:
-    there = {each.metadata["Name"] for each in distributions()}
-    known = [*PACKAGES, *(name for name in OPTIONAL if name in there)]
-    return {"python": platform.python_version(), **{name: version(name) for name in known}}
+    """Of Python and the packages that there are, by the names that pip knows them by."""
+    return {"python": platform.python_version(), **{name: there for name in PACKAGES if (there := _version(name))}}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def commit(checkout: Path = CHECKOUT) -> str | None:

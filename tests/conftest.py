@@ -1,4 +1,4 @@
-"""Hypothesis without a stopwatch: a busy machine is no counterexample. Ctrl-C works, also in a run in the background."""
+"""Hypothesis without a stopwatch: a busy machine is no counterexample. Ctrl-C works in a background run, too."""
 
 import signal
 

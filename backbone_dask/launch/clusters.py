@@ -11,7 +11,7 @@ from typing import Any
 
 from distributed import Client
 
-from backbone_dask.errors import UnknownNameError
+from backbone_dask.errors import InvalidSettingError, UnknownNameError
 from backbone_dask.launch.config import read_config
 
 
@@ -62,6 +62,8 @@ def cluster(
     ...     client.submit(sum, [1, 2]).result()
     3
     """
+    if workers is not None and workers < 1:
+        raise InvalidSettingError(f"workers is {workers}; it must be at least 1, or None for the default of {kind}")
     launch = _launcher(kind)
     with launch(Request(kind, workers, read_config(config), tls)) as client:
         yield client

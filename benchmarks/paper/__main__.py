@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,11 +25,11 @@ from distributed import Client
 
 from backbone_dask import cluster
 from backbone_dask.errors import BackboneError
+from benchmarks.machine import INSTALL
 from benchmarks.paper.catalogue import IDS, MissingPackageError, UnknownExperimentError, experiments
-from benchmarks.paper.data import MissingDataError, data_file, use_data
+from benchmarks.paper.data import MissingDataError, data_file, other_content, use_data
 from benchmarks.paper.experiment import Case, Experiment
-from benchmarks.paper.figure import draw
-from benchmarks.paper.results import Results, UnreadableResultsError, name, write
+from benchmarks.paper.results import Results, UnreadableResultsError, UnwritableResultsError, name, write
 from benchmarks.paper.runner import run_cases
 from benchmarks.paper.summary import rows
 from benchmarks.paper.table import table
@@ -90,9 +90,13 @@ def planned(experiments: Sequence[Experiment], arguments: argparse.Namespace) ->
     every = {each.id: each.cases(arguments.size) for each in experiments}
     require_known([case for cases in every.values() for case in cases], asked)
     jobs = [_job(each, every[each.id], asked, arguments) for each in experiments]
-    for job in jobs:
+    drawer()
+    wanted_jobs = [job for job in jobs if job.cases]
+    for job in wanted_jobs:
         require_data(job)
-    return [job for job in jobs if job.cases]
+    for job in wanted_jobs:
+        job.results.require_writable()
+    return wanted_jobs
 
 
 def _job(experiment: Experiment, every: list[Case], asked: Wanted, arguments: argparse.Namespace) -> Job:
@@ -105,6 +109,8 @@ def require_data(job: Job) -> None:
     if not all(job.results.has(case) for case in job.cases):
         for file in job.experiment.files:
             data_file(file)
+            if other_content(file) is not None:
+                tell(f"{file} is not the file that the paper's table is made from; its results are kept apart")
 
 
 def tell(line: str) -> None:
@@ -119,8 +125,17 @@ def report(experiment: Experiment, cases: Sequence[Case], results: Results) -> s
     write(results.folder / "table.md", text)
     write(results.folder / "results.json", json.dumps([*records, *results.others(records)], indent=1, allow_nan=False))
     if found:
-        draw(experiment, found, results.folder / "figure.png")
+        drawer()(experiment, found, results.folder / "figure.png", results.folder.name)
     return text
+
+
+def drawer() -> Callable[..., None]:
+    """What draws figures; asked for before anything runs that could not be drawn."""
+    try:
+        from benchmarks.paper.figure import draw
+    except ImportError as missing:
+        raise MissingPackageError(f"figures: {missing}; {INSTALL}") from missing
+    return draw
 
 
 def perform(job: Job, size: str, client: Client) -> list[str]:
@@ -176,7 +191,14 @@ def main() -> None:
         raise SystemExit("failed, and will be tried again next time:\n" + "\n".join(failed))
 
 
-REFUSALS = (UnknownExperimentError, UnknownCaseError, UnreadableResultsError, MissingDataError, MissingPackageError)
+REFUSALS = (
+    UnknownExperimentError,
+    UnknownCaseError,
+    UnreadableResultsError,
+    UnwritableResultsError,
+    MissingDataError,
+    MissingPackageError,
+)
 
 if __name__ == "__main__":
     main()

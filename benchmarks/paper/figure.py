@@ -30,6 +30,8 @@ FEW_DECADES = 100
 ACROSS = 4
 SHARES = ("accuracy", "false alarms", "in backbone", "selected", "sampled", "relevant")
 COUNTS = ("features", "backbone size", "depth")
+CHANCE = 0.5
+"""The AUC of a guess: bars begin there."""
 LEAST_GAP = 0.05
 """A smaller gap is drawn as what it is: next to nothing."""
 OURS, PAPERS = "ours", "the paper's"
@@ -44,7 +46,7 @@ Series = dict[str, list[tuple[Any, float, float]]]
 Looks = dict[str, dict[str, Any]]
 
 
-def draw(experiment: Experiment, rows: Sequence[Row], path: Path) -> None:
+def draw(experiment: Experiment, rows: Sequence[Row], path: Path, size: str) -> None:
     """Write the picture; metrics that no case has are left out."""
     shown = [name for name in experiment.metrics if any(name in row.means for row in rows)]
     across = min(ACROSS, max(len(shown), 1))
@@ -56,7 +58,7 @@ def draw(experiment: Experiment, rows: Sequence[Row], path: Path) -> None:
     for panel in list(panels.flat)[len(shown) :]:
         panel.set_axis_off()
     _legend(figure, panels.flat)
-    figure.suptitle(f"{experiment.id}: {experiment.title}", fontsize=11)
+    figure.suptitle(f"{experiment.id}: {experiment.title} ({size} size)", fontsize=11)
     figure.tight_layout(rect=(0, 0.07, 1, 1))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
@@ -105,8 +107,11 @@ def _panel(panel: Axes, experiment: Experiment, name: str, ours: Series, theirs:
     else:
         _lines(panel, ours, theirs, looks)
         panel.set_xlabel(experiment.x, fontsize=9)
-    _scale(panel, name, [y for lines in (ours, theirs) for points in lines.values() for _, y, _ in points])
+    heights = [y for lines in (ours, theirs) for points in lines.values() for _, y, _ in points]
+    _scale(panel, name, heights)
     _from_nothing(panel, name)
+    if name == "AUC" and experiment.x is None and min(heights) > CHANCE:
+        panel.set_ylim(bottom=CHANCE)
 
 
 def _lines(panel: Axes, ours: Series, theirs: Series, looks: Looks) -> None:

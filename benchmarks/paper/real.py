@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from benchmarks.paper import real_regression, real_trees
+from benchmarks.paper.data import other_content
 from benchmarks.paper.experiment import Case, Experiment, Metrics, Size, constants
 from benchmarks.paper.metrics import auc, r2
 from benchmarks.paper.permuted import TABLES, Expanded, expanded
@@ -59,9 +60,11 @@ def run(case: Case) -> Metrics:
 
 
 def settings(case: Case) -> dict[str, Any]:
-    """What the table, its copies and the method are made with."""
-    _, read = TABLES[case["table"]]
-    return constants(read, expanded, methods(case["table"])[case["method"]])
+    """What the table, its copies and the method are made with; results of another file are none of the known one."""
+    file, read = TABLES[case["table"]]
+    other = other_content(file)
+    made = constants(read, expanded, methods(case["table"])[case["method"]])
+    return made if other is None else made | {"data": other}
 
 
 def _paper(names: tuple[str, ...], **values: tuple[float, ...]) -> dict[tuple[str, ...], Metrics]:

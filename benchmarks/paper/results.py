@@ -20,6 +20,10 @@ class UnreadableResultsError(ValueError):
     """A file of published results is not what a report writes."""
 
 
+class UnwritableResultsError(OSError):
+    """There is no folder for results, and none can be made."""
+
+
 def name(case: Case) -> str:
     """The case in words, as the name of its file."""
     return re.sub(r"[^\w.=,+-]", "_", ",".join(f"{key}={value}" for key, value in case.items()))
@@ -45,6 +49,17 @@ class Results:
         self.folder, self._cases = folder, folder / "cases"
         self._settings, self._tell = settings, tell
         self._reported, self._told = _reported(folder / "results.json"), set[str]()
+
+    def require_writable(self) -> None:
+        """Before anything runs whose result could not be kept."""
+        probe = self._cases / f"probe.{os.getpid()}"
+        try:
+            write(probe, "")
+            probe.unlink()
+        except OSError as problem:
+            raise UnwritableResultsError(
+                f"{self.folder} cannot be written ({problem}); name another --out"
+            ) from problem
 
     def has(self, case: Case) -> bool:
         return self._record(case) is not None
@@ -140,7 +155,13 @@ def _read(path: Path) -> Any:
 
 
 def _is_record(found: Any, key: str) -> bool:
-    return isinstance(found, dict) and isinstance(found.get("case"), dict) and bool(found.get(key))
+    if not isinstance(found, dict) or not isinstance(found.get("case"), dict):
+        return False
+    return bool(found.get(key)) and (key != "metrics" or _are_metrics(found[key]))
+
+
+def _are_metrics(found: Any) -> bool:
+    return isinstance(found, dict) and all(type(value) in (int, float) for value in found.values())
 
 
 def _differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from backbone_dask.problems.tree import goals
-from backbone_dask.problems.tree_choice import best_goal, draw_trainings
 from backbone_dask.problems.tree_fitting import fit_tree, prepare_tree
 from backbone_dask.runtime.executor import SerialExecutor
 from backbone_dask.store import Recipe, VirtualStore
 from backbone_dask.tree_settings import TreeSettings
-from backbone_dask.values import TreePoint
+from benchmarks.paper.baselines.oracle import optimal_tree
 from benchmarks.trees.fits import judged
 
 P = 2000
@@ -35,19 +33,7 @@ def by_backbone(train: VirtualStore) -> tuple[Any, np.ndarray]:
 
 def on_everything(train: VirtualStore) -> tuple[Any, np.ndarray]:
     """The same goals, the same hold-out, the same solver, on the values of all columns."""
-    ready = prepare_tree(train, train.target(None), TreeSettings(**SHARED, **EVERYTHING))
-    labels, settings, ids = ready.task.labels, ready.settings, np.arange(train.n_features)
-    values, fit = train.gather(ids).values, ready.problem.fit
-    (training,) = draw_trainings(labels, settings.validation, settings.seed)
-    trained, left_out = labels.weighted(labels.weights * training), labels.weighted(labels.weights * ~training)
-    points = []
-    for goal in goals(settings):
-        tree = fit.at(goal)(values, trained, warm_start=ids[:0], seconds=1e6).model
-        wrong = tree.choices[tree.leaves(values)] != labels.classes
-        error = float(left_out.weights @ wrong / left_out.total)
-        points.append(TreePoint(goal.depth, goal.min_bucket, goal.complexity, (error,)))
-    tree = fit.at(best_goal(tuple(points)))(values, labels, warm_start=ids[:0], seconds=1e6).model
-    return tree, ids
+    return optimal_tree(train, train.target(None), TreeSettings(**SHARED, **EVERYTHING))
 
 
 def main() -> None:

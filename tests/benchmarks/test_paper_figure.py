@@ -39,7 +39,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     def of(experiment: Experiment, rows: list[Row]) -> Figure:
         with monkeypatch.context() as patch:
             patch.setattr(plt, "close", kept.append)
-            draw(experiment, rows, tmp_path / "figure.png")
+            draw(experiment, rows, tmp_path / "figure.png", "small")
         return kept[-1]
 
     yield of

@@ -84,7 +84,10 @@ def test_a_record_that_does_not_say_its_settings_is_not_finished(tmp_path: Path)
     assert "was run with other settings (folds)" in told[0]
 
 
-@pytest.mark.parametrize("changed", [{"case": {**CASES[0], "x": 7}}, {"metrics": {}}, {"metrics": None}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"case": {**CASES[0], "x": 7}}, *({"metrics": metrics} for metrics in ({}, None, [1], {"square": "x"}))],
+)
 def test_a_record_of_another_case_or_without_numbers_does_not_count(changed: dict[str, Any], tmp_path: Path) -> None:
     go_on(tmp_path)
     (tmp_path / "results.json").unlink()
