@@ -1,4 +1,6 @@
-"""One method on one problem, in a process of its own: `python -m benchmarks.peers.child METHOD FOLDER SECONDS GIB`.
+"""One method on one problem, in a process of its own that ends when PARENT, which started it, does.
+
+    python -m benchmarks.peers.child METHOD FOLDER SECONDS GIB PARENT
 
 Writes `answer.json` into the folder: seconds of the fit that counts and of the first one, of the clock and of the
 processor; the peak of memory up to the end of the fits; the features in the model, and its predictions of the test
@@ -8,6 +10,7 @@ table. The truth is nowhere in the folder.
 from __future__ import annotations
 
 import json
+import platform
 import resource
 import sys
 import time
@@ -18,6 +21,7 @@ import numpy as np
 
 from benchmarks.peers.methods import METHODS, Fit, version_of
 from benchmarks.peers.model import Asked, Model
+from benchmarks.peers.stopping import end_with
 
 LONG = 0.4
 """A first fit that takes this share of the time limit is not done again."""
@@ -32,6 +36,8 @@ class Answer:
     support: list[int]
     predictions: list[float]
     version: str
+    python: str
+    numpy: str
 
 
 def peak_bytes() -> int:
@@ -57,11 +63,13 @@ def measure(name: str, folder: Path, seconds: float) -> Answer:
         model, taken, cpu = timed(fit, X, y, asked)
     peak = peak_bytes()
     predictions = np.ravel(model.predict(np.load(folder / "X_test.npy", mmap_mode="r").T))
-    return Answer(taken, cpu, first, peak, model.support.tolist(), predictions.tolist(), version_of(method.module))
+    versions = version_of(method.module), platform.python_version(), np.__version__
+    return Answer(taken, cpu, first, peak, model.support.tolist(), predictions.tolist(), *versions)
 
 
 def main() -> None:
     name, folder, seconds, gib = sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+    end_with(int(sys.argv[5]))
     most = int(gib * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     (folder / "answer.json").write_text(json.dumps(asdict(measure(name, folder, seconds))))

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 
+from benchmarks.machine import today
 from benchmarks.peers.methods import METHODS
 from benchmarks.peers.problems import Problem
 
@@ -33,7 +34,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Row:
-    """One method on one problem: `outcome` is DONE, or says why there are no figures."""
+    """One method on one problem: `outcome` is DONE, or says why there are no figures.
+
+    `version` is that of the method's library, `python` and `numpy` are those of the interpreter that ran it.
+    """
 
     problem: str
     seed: int
@@ -47,20 +51,23 @@ class Row:
     size: int = 0
     hits: int = 0
     score: float = np.nan
+    python: str = ""
+    numpy: str = ""
+    date: str = ""
 
 
 def run(problem: Problem, method: str, pythons: Sequence[str], folder: Path, limits: Limits) -> Row:
     """The row of a method on a problem whose files are in the folder."""
 
     def row(outcome: str) -> Row:
-        return Row(problem.name, problem.recipe.seed, method, outcome)
+        return Row(problem.name, problem.recipe.seed, method, outcome, date=today())
 
     python = interpreter_with(METHODS[method].module, tuple(pythons))
     if python is None:
         return row("not installed")
     answer = folder / "answer.json"
     answer.unlink(missing_ok=True)
-    asked = [method, str(folder), str(limits.seconds), str(limits.gib)]
+    asked = [method, str(folder), str(limits.seconds), str(limits.gib), str(os.getpid())]
     try:
         done = subprocess.run(
             [python, "-W", "ignore", "-m", "benchmarks.peers.child", *asked],
@@ -71,7 +78,7 @@ def run(problem: Problem, method: str, pythons: Sequence[str], folder: Path, lim
         )
     except subprocess.TimeoutExpired:
         return row(f"out of time ({limits.seconds:g} s)")
-    if done.returncode:
+    if done.returncode or not answer.exists():
         return row(f"failed: {last_line(done.stderr) or f'exit code {done.returncode}'}")
     return measured(problem, method, json.loads(answer.read_text()))
 
@@ -88,6 +95,7 @@ def measured(problem: Problem, method: str, answer: dict[str, object]) -> Row:
         size=len(support),  # type: ignore[arg-type]
         hits=int(np.isin(problem.relevant, support).sum()),
         score=float(score(problem.test_target, predictions)),
+        date=today(),
         **answer,  # type: ignore[arg-type]
     )
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import stamp, today
+from benchmarks.machine import stamp
 from benchmarks.peers.harness import DONE, Row
 
 FIGURES = {each.name for each in fields(Row)}
@@ -26,7 +26,7 @@ def known(results: Path) -> list[Row]:
 
 
 def _parsed(line: str, place: str) -> Row | None:
-    """Dates, machines and versions, which the page does not show, are passed over."""
+    """Machines, commits and the starting interpreter's versions, which the page does not show, are passed over."""
     try:
         return Row(**{name: value for name, value in json.loads(line).items() if name in FIGURES})
     except (ValueError, TypeError, AttributeError) as problem:
@@ -42,12 +42,12 @@ def keep(results: Path, row: Row) -> None:
 
 
 def record(row: Row) -> dict[str, Any]:
-    """The figures that there are, when and on what they were measured.
+    """The figures that there are, with their date, and on what they were measured.
 
-    `version` is that of the method's library, `versions` are those of the interpreter that started it.
+    `versions` are those of the interpreter that started the method's, which may be another.
     """
     there = {name: value for name, value in asdict(row).items() if not (isinstance(value, float) and math.isnan(value))}
-    return there | stamp() | {"date": today()}
+    return there | stamp()
 
 
 def is_measured(row: Row, seconds: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import mean
 
@@ -14,7 +15,9 @@ COLUMNS = "runs | cpu s | seconds | first fit s | peak MiB | found | in model | 
 
 
 def page(problems: Sequence[Problem], rows: Sequence[Row]) -> str:
-    return "\n\n".join(section(problem, [row for row in rows if row.problem == problem.name]) for problem in problems)
+    """A section for every problem that has rows of methods that there are."""
+    own = {each.name: [row for row in rows if row.problem == each.name and row.method in METHODS] for each in problems}
+    return "\n\n".join(section(problem, own[problem.name]) for problem in problems if own[problem.name])
 
 
 def section(problem: Problem, rows: Sequence[Row]) -> str:
@@ -23,15 +26,32 @@ def section(problem: Problem, rows: Sequence[Row]) -> str:
     noise = f"depth {recipe.depth}" if recipe.kind == "tree" else f"SNR {recipe.snr:g}"
     size = recipe.n_samples * recipe.n_features * 8 / MIB
     lines = [
-        f"### {problem.name}",
+        f"## {problem.name}",
         "",
-        f"{shape}, {noise}; seeds {', '.join(map(str, seeds))}; the table is {size:,.0f} MiB.",
+        f"{shape}, {noise}; seeds {', '.join(map(str, seeds))}; the table is {size:,.0f} MiB. {measured(rows)}".strip(),
         "",
         f"| method | told k | {COLUMNS} | {problem.metric} |",
         "| :--- | :---: |" + " ---: |" * 9,
     ]
     methods = [name for name in METHODS if any(row.method == name for row in rows)]
     return "\n".join([*lines, *(line(name, [row for row in rows if row.method == name]) for name in methods)])
+
+
+def measured(rows: Sequence[Row]) -> str:
+    """From which day to which, and in what: where interpreters differ, what most rows had, then who had another."""
+    days = sorted({row.date[:10] for row in rows if row.date})
+    when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else ""
+    known = Counter((row.python, row.numpy) for row in rows if row.python).most_common()
+    most, *others = [f"Python {python}, numpy {numpy}" for (python, numpy), _ in known] or [""]
+    said = [when, most, *(f"{each} for {names(rows, had)}" for each, (had, _) in zip(others, known[1:], strict=True))]
+    text = "; ".join(filter(None, said))
+    return f"Measured {text}." if text else ""
+
+
+def names(rows: Sequence[Row], had: tuple[str, str]) -> str:
+    """Methods with a row of these versions of Python and numpy, in quotes, for names have commas."""
+    there = {row.method for row in rows if (row.python, row.numpy) == had}
+    return ", ".join(f'"{name}"' for name in METHODS if name in there)
 
 
 def line(method: str, rows: Sequence[Row]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 import sys
 from dataclasses import replace
@@ -41,6 +42,25 @@ def test_a_fit_in_a_process_of_its_own_is_measured(folder: Path) -> None:
     assert 0 < row.seconds < row.first_seconds < ENOUGH.seconds
     assert 20 * 2**20 < row.peak_bytes < ENOUGH.gib * 2**30
     assert row.version
+    assert (row.python, row.numpy) == (platform.python_version(), np.__version__)
+    assert row.date.startswith("20")
+
+
+def test_a_row_has_the_versions_of_the_interpreter_that_ran_it(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "python"
+    pretend = "import numpy, platform; numpy.__version__ = '2.99.0'; platform.python_version = lambda: '3.99.0'"
+    (tmp_path / "sitecustomize.py").write_text(pretend)
+    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    other.chmod(0o755)
+    row = rfe(folder, ENOUGH, (str(other),))
+    keep(tmp_path / "rows.jsonl", row)
+    line = json.loads((tmp_path / "rows.jsonl").read_text())
+    assert (line["python"], line["numpy"]) == ("3.99.0", "2.99.0")
+    assert line["versions"]["numpy"] == np.__version__
+
+
+def test_an_interpreter_that_says_nothing_is_a_failure(folder: Path) -> None:
+    assert rfe(folder, ENOUGH, ("true",)).outcome == "failed: exit code 0"
 
 
 def test_the_truth_is_not_among_the_files(folder: Path) -> None:
@@ -87,6 +107,32 @@ def test_the_table_has_means_of_what_ended_and_names_the_rest() -> None:
     lines = page([TINY], [*ended, Row("tiny", 3, "RFE", "out of time (9 s)"), Row("tiny", 1, "abess", "not installed")])
     assert "| abess; not installed | yes |" in lines
     assert "| RFE (1.0); out of time (9 s) (seed 3) | yes | 2 | 1 | 1.5 | 2 | 1 | 2.0 | 4.0 | 50% | 0.5000 |" in lines
+
+
+def row_of(method: str, seed: int, numpy: str, day: str, python: str = "3.11.7") -> Row:
+    return Row(
+        "tiny", seed, method, DONE, "1.0", 1.0, 1.0, 2.0, 2**20, 4, 3, 0.5, python, numpy, f"2026-11-{day}T05:27:36"
+    )
+
+
+def test_the_table_says_when_it_was_measured_and_which_rows_had_another_interpreter() -> None:
+    rows = [row_of("RFE", 1, "2.4.6", "19"), row_of("abess", 1, "2.4.6", "19")]
+    assert header(rows).endswith("MiB. Measured 2026-11-19; Python 3.11.7, numpy 2.4.6.")
+    rows += [row_of("RFE", 2, "2.4.6", "18"), row_of("celer, lasso by CV", 1, "1.26.4", "20", "3.10.1")]
+    rows += [Row("tiny", 3, "RFE", "not installed", date="2026-11-21")]
+    told = 'Measured 2026-11-18 to 2026-11-21; Python 3.11.7, numpy 2.4.6; Python 3.10.1, numpy 1.26.4 for "celer, '
+    assert header(rows).endswith(f'{told}lasso by CV".')
+    assert header([Row("tiny", 1, "RFE", DONE, *[1.0] * 5, size=1)]).endswith("MiB.")
+
+
+def header(rows: list[Row]) -> str:
+    return page([TINY], rows).splitlines()[2]
+
+
+def test_problems_without_rows_and_rows_of_unknown_methods_are_not_shown() -> None:
+    strange = replace(row_of("RFE", 9, "1.0", "01"), method="no more")
+    assert page([TINY, PROBLEMS["linear-5k"]], [strange]) == ""
+    assert "seeds 1;" in header([strange, row_of("RFE", 1, "2.4.6", "19")])
 
 
 def test_a_linear_model_reads_the_columns_in_the_model_only() -> None:
@@ -149,7 +195,7 @@ def test_a_line_that_is_no_row_is_passed_over_and_said(
 
 
 def test_a_line_is_strict_json_with_date_machine_and_versions(tmp_path: Path) -> None:
-    keep(tmp_path / "rows.jsonl", Row("tiny", 1, "RFE", "not installed"))
+    keep(tmp_path / "rows.jsonl", run(TINY, "RFE", (), tmp_path, ENOUGH))
     line = json.loads((tmp_path / "rows.jsonl").read_text(), parse_constant=pytest.fail)
     assert line["machine"] == machine()
     assert line["versions"]["numpy"] == np.__version__
