@@ -31,6 +31,7 @@ def main(question: str, answer: str) -> None:
         always_select=always or None,
         screening_size=int(given["screened"]),
         thread=1,
+        alpha=given["ridges"].tolist(),
         **chooser,
         path_type="seq",
     )

@@ -17,9 +17,8 @@ from typing import Any
 from backbone_dask import BackboneClassifier, BackboneRegressor
 from backbone_dask.problems.selection import best_point
 from backbone_dask.values import GridPoint
-from benchmarks.real.__main__ import BESIDE
 from benchmarks.real.answers import judged
-from benchmarks.real.data import LOADERS, NUMBERS, Data
+from benchmarks.real.data import BESIDE, LOADERS, NUMBERS, Data
 from benchmarks.real.folds import Fold, Split, folds, split
 from benchmarks.real.methods import OWN
 from benchmarks.real.one_thread import one_thread

@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.real.__main__ import BESIDE
-from benchmarks.real.data import LOADERS, NUMBERS, Data
+from benchmarks.real.data import BESIDE, LOADERS, NUMBERS, Data
 from benchmarks.real.folds import Fold, folds
 from benchmarks.real.ours import sparse
 from benchmarks.real.runs import result_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,25 @@ from backbone_dask.values import FeatureBlock
 NUMBERS, CLASSES = "numbers", "classes"
 MISSING_GENOTYPE = -128
 EXPRESSION_RANGE = (20.0, 16_000.0)
-GENOTYPES = "HM3_thinned_autosomal_overlap.bed"
-POPULATIONS = "relationships_w_pops_121708.txt"
+GENOTYPES = "hapmap3/HM3_thinned_autosomal_overlap"
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
+STUDIES = {
+    "riboflavin": ["riboflavin"],
+    "microarray": ["alon", "golub", "singh"],
+    "mice": ["mice-length", "mice-bmi"],
+    "hapmap": ["hapmap"],
+    "text": ["text"],
+    "mice-pairs": ["mice-pairs-length", "mice-pairs-bmi"],
+}
+"""The data sets of each study."""
+FILES = {
+    "riboflavin": ["riboflavin/riboflavin.npz"],
+    **{name: [f"microarray/{name}.npz"] for name in STUDIES["microarray"]},
+    **{name: ["mice/mice_X_int8.npz", "mice/mice_pheno.csv"] for name in STUDIES["mice"] + STUDIES["mice-pairs"]},
+    "hapmap": ["hapmap3/relationships_w_pops_121708.txt", *(f"{GENOTYPES}.{end}" for end in ("bed", "bim", "fam"))],
+    "text": ["text/rt-polarity.neg", "text/rt-polarity.pos"],
+}
+"""What each data set is read from."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +55,26 @@ class Data:
     together: NDArray[Any] | None = None
 
 
-def present(folder: Path, name: str) -> Path:
-    """The path of a file, or one sentence about what is missing."""
-    path = folder / name
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist; name the folder that holds {name} with --data")
-    return path
+class MissingDataError(FileNotFoundError):
+    """A file that a data set is read from is not there."""
+
+
+def study_of(name: str) -> str:
+    """The study that a data set belongs to; one that is in none is a study by itself."""
+    return next((study for study, names in STUDIES.items() if name in names), name)
+
+
+def present(folder: Path, name: str) -> list[Path]:
+    """The paths of the files of a data set, or one sentence about what is missing."""
+    for file in FILES[name]:
+        if not (folder / file).is_file():
+            raise MissingDataError(f"{folder / file} does not exist; name the folder that holds {file} with --data")
+    return [folder / file for file in FILES[name]]
 
 
 def riboflavin(folder: Path, scratch: Path) -> Data:
-    with np.load(present(folder, "riboflavin/riboflavin.npz")) as content:
+    (table,) = present(folder, "riboflavin")
+    with np.load(table) as content:
         return Data("riboflavin", NUMBERS, content["X"].astype(np.float64), content["y"])
 
 
@@ -54,7 +82,8 @@ def microarray(name: str) -> Callable[[Path, Path], Data]:
     """Intensities between the usual floor and ceiling, as logarithms; each value by itself, so that no fold leaks."""
 
     def load(folder: Path, scratch: Path) -> Data:
-        with np.load(present(folder, f"microarray/{name}.npz")) as content:
+        (table,) = present(folder, name)
+        with np.load(table) as content:
             X = np.log2(np.clip(content["X"].astype(np.float64), *EXPRESSION_RANGE))
             return Data(name, CLASSES, X, content["y"])
 
@@ -65,8 +94,9 @@ def mice(name: str, phenotype: str) -> Callable[[Path, Path], Data]:
     """Genotypes; sex, how full the cage is, litter, season and year are covariates; whole cages are held out."""
 
     def load(folder: Path, scratch: Path) -> Data:
-        known = pd.read_csv(present(folder, "mice/mice_pheno.csv"))
-        with np.load(present(folder, "mice/mice_X_int8.npz")) as content:
+        genotypes, phenotypes = present(folder, name)
+        known = pd.read_csv(phenotypes)
+        with np.load(genotypes) as content:
             X = content["X"]
         y = known[phenotype].to_numpy(np.float64)
         return Data(name, NUMBERS, X, y, _mouse_covariates(known), known["cage"].to_numpy())
@@ -82,8 +112,8 @@ def _mouse_covariates(known: pd.DataFrame) -> NDArray[np.float64]:
 
 def hapmap(folder: Path, scratch: Path) -> Data:
     """Genotypes as our ingest reads them from PLINK, unknown ones NaN; the population of each sample."""
-    source = present(folder, f"hapmap3/{GENOTYPES}")
-    people = pd.read_csv(present(folder, f"hapmap3/{POPULATIONS}"), sep="\t").set_index("IID")["population"]
+    populations, source, *_ = present(folder, "hapmap")
+    people = pd.read_csv(populations, sep="\t").set_index("IID")["population"]
     ingest(source, scratch / "hapmap.zarr", executor=SerialExecutor(), overwrite=True)
     store = open_store(scratch / "hapmap.zarr")
     calls = store.raw(FeatureBlock(0, 0, store.n_features)).T
@@ -93,11 +123,13 @@ def hapmap(folder: Path, scratch: Path) -> Data:
 
 def text(folder: Path, scratch: Path) -> Data:
     """Counts of all character 2-7-grams, sparse; kept in `scratch`, for they take a while."""
-    bad, good = (_lines(present(folder, f"text/rt-polarity.{end}")) for end in ("neg", "pos"))
+    bad, good = map(_lines, present(folder, "text"))
     y = np.repeat(["negative", "positive"], [len(bad), len(good)])
     kept = scratch / "grams.npz"
     if not kept.exists():
-        sparse.save_npz(kept, grams(bad + good))
+        with TemporaryDirectory(dir=scratch) as unfinished:
+            sparse.save_npz(Path(unfinished, kept.name), grams(bad + good))
+            Path(unfinished, kept.name).replace(kept)
     return Data("text", CLASSES, sparse.load_npz(kept), y)
 
 

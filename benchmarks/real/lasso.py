@@ -17,9 +17,9 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from benchmarks.real.answers import Answer
 from benchmarks.real.data import NUMBERS, Data
+from benchmarks.real.finished import NotFinishedError, kept
 from benchmarks.real.folds import Fold, Split
 from benchmarks.real.ours import Method
-from benchmarks.real.runs import kept, place
 
 FOLDS, N_PENALTIES = 5, 50
 STRENGTHS = np.logspace(-2.5, 2, 16)
@@ -99,10 +99,10 @@ def as_many(n_features: int, split: Split) -> Answer:
 
 def as_many_as(out: Path, data: Data, fold: Fold, name: str, ours: Method, split: Split) -> Answer:
     """A lasso with as many features as ours, by its name, had in the same fold with the same settings."""
-    path = place(out, data, name, fold)
-    found = kept(path, data, name, ours, fold)
+    found = kept(out, data, name, ours, fold)
     if found is None:
-        raise FileNotFoundError(f"{path} has no result that counts; run the method of ours, {name!r}, first")
+        here = f"{data.name}, {fold.label}"
+        raise NotFinishedError(f"{out} has no result of {name!r} for {here}; run the method of ours, {name!r}, first")
     return as_many(int(found["n_features"]), split)
 
 

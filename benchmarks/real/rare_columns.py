@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backbone_dask import screen
-from benchmarks.real.__main__ import BESIDE
-from benchmarks.real.data import text
+from benchmarks.real.data import BESIDE, text
 from benchmarks.real.folds import folds, split
 from benchmarks.real.methods import SURVIVORS
 

@@ -20,6 +20,8 @@ from benchmarks.real.lasso import scaled
 
 SCRIPT = Path(__file__).with_name("abess_process.py")
 NO_SCREEN = -1
+RIDGES = (0.0, 0.01, 0.1, 1.0, 10.0)
+"""What folds choose from beside the size; the extended BIC, which has no term for a ridge, goes without one."""
 PATIENCE = 900.0
 """Seconds for one fit."""
 
@@ -29,12 +31,13 @@ class PeerFailedError(RuntimeError):
 
 
 def best_subset(python: Path, sizes: Sequence[int], split: Split, cv: bool = True, screened: int = NO_SCREEN) -> Answer:
-    """The size chosen by five folds, or by the extended BIC; covariates are always selected.
+    """The size, and a ridge with it, chosen by five folds, or the size by the extended BIC.
 
-    `screened` columns are left by abess's own screen.
+    Covariates are always selected; `screened` columns are left by abess's own screen.
     """
     classes, codes = np.unique(split.y, return_inverse=True)
-    question = {**_question(split, codes, classes.size, sizes, cv), "screened": screened}
+    offered = {"sizes": list(sizes), "ridges": list(RIDGES) if cv else [0.0], "cv": cv, "screened": screened}
+    question = _question(split, codes, classes.size) | offered
     with tempfile.TemporaryDirectory() as folder:
         asked, told = Path(folder, "question.npz"), Path(folder, "answer.npz")
         np.savez(asked, **question)
@@ -52,7 +55,7 @@ def _answered(command: list[Path]) -> None:
         raise PeerFailedError(last_line(done.stderr) or f"exit code {done.returncode}")
 
 
-def _question(split: Split, codes: Any, n_classes: int, sizes: Sequence[int], cv: bool) -> dict[str, Any]:
+def _question(split: Split, codes: Any, n_classes: int) -> dict[str, Any]:
     X, X_new = _varying(*scaled(split))
     n_always = 0 if split.covariates is None else split.covariates.shape[1]
     if split.covariates is not None:
@@ -60,7 +63,7 @@ def _question(split: Split, codes: Any, n_classes: int, sizes: Sequence[int], cv
     tables = _parts("X", X) | _parts("X_new", X_new)
     kind = "numbers" if split.task == NUMBERS else "two" if n_classes == 2 else "several"
     y = split.y if kind == "numbers" else codes if kind == "two" else np.eye(n_classes)[codes]
-    return {**tables, "y": y, "sizes": list(sizes), "n_always": n_always, "kind": kind, "cv": cv}
+    return {**tables, "y": y, "n_always": n_always, "kind": kind}
 
 
 def _parts(name: str, X: Any) -> dict[str, Any]:

@@ -7,25 +7,34 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from scipy import sparse
-from threadpoolctl import threadpool_info, threadpool_limits
 
-from benchmarks.real.__main__ import BESIDE, _attempted
 from benchmarks.real.abess_process import matrix
-from benchmarks.real.answers import Answer, judged
-from benchmarks.real.data import CLASSES, LOADERS, NUMBERS, Data, grams
+from benchmarks.real.answers import judged
+from benchmarks.real.cart import GRID, cart
+from benchmarks.real.data import (
+    BESIDE,
+    CLASSES,
+    FILES,
+    LOADERS,
+    NUMBERS,
+    STUDIES,
+    Data,
+    MissingDataError,
+    grams,
+    present,
+    study_of,
+)
 from benchmarks.real.describing import described
 from benchmarks.real.folds import Split, folds, split
 from benchmarks.real.lasso import STRENGTHS, Residuals, as_many, covariates_alone, lasso, scaled
-from benchmarks.real.methods import methods
+from benchmarks.real.methods import methods, names_of
 from benchmarks.real.ours import sparse as ours
 from benchmarks.real.pairs import products
-from benchmarks.real.runs import publish, result_of
-from benchmarks.real.subsets import PeerFailedError, _question, best_subset
-from benchmarks.real.tables import table
+from benchmarks.real.runs import result_of
+from benchmarks.real.subsets import RIDGES, PeerFailedError, _question, best_subset
 
 SHAPES = {
     "riboflavin": (71, 4_088, 71),
@@ -60,11 +69,27 @@ def test_a_real_table_has_its_shape_and_an_answer_for_each_sample(name, tmp_path
     assert data.covariates is None or (data.covariates.shape[0] == samples and np.isfinite(data.covariates).all())
 
 
-def test_a_folder_without_the_data_is_one_sentence(tmp_path):
-    for name, load in LOADERS.items():
-        with pytest.raises(FileNotFoundError, match=r"does not exist; name the folder that holds .* with --data"):
-            load(tmp_path, tmp_path)
-        assert name
+@pytest.mark.parametrize("name", LOADERS)
+def test_a_folder_without_the_data_is_one_sentence(name, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"does not exist; name the folder that holds .* with --data"):
+        LOADERS[name](tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("missing", FILES["hapmap"])
+def test_every_file_of_a_data_set_is_looked_for(missing, tmp_path):
+    (tmp_path / "hapmap3").mkdir()
+    for file in FILES["hapmap"]:
+        if file != missing:
+            (tmp_path / file).touch()
+    with pytest.raises(MissingDataError, match=missing):
+        present(tmp_path, "hapmap")
+
+
+def test_every_data_set_is_in_a_study_and_has_its_files_and_its_loader():
+    names = {name for each in STUDIES.values() for name in each}
+    assert names == set(LOADERS) == set(FILES)
+    assert {study_of(name) for name in names} == set(STUDIES)
+    assert study_of("none") == "none"
 
 
 @pytest.mark.parametrize("task", [NUMBERS, CLASSES])
@@ -161,61 +186,18 @@ def test_pairs_are_screened_without_the_samples_held_out(tmp_path):
     assert "x3*x8" in result["chosen"]["pairs"]
 
 
-def test_a_result_is_made_once_and_judged_by_what_was_held_out(tmp_path):
-    data = planted()
-    fold, calls = next(folds(data, 5, 1)), []
-
-    def method(part):
-        calls.append(part)
-        return Answer(np.full(part.X_new.shape[0], part.y.mean()), 0)
-
-    first = result_of(tmp_path, data, "mean, alone", method, fold)
-    again = result_of(tmp_path, data, "mean, alone", method, fold)
-    assert first == again == json.loads((tmp_path / "planted" / "mean-alone-r0f0.json").read_text())
-    assert len(calls) == 1
-    assert first["scores"]["r2"] <= 0
-    assert table([first]).splitlines()[-1].startswith("| planted | mean, alone | 1 | ")
-
-
-def shifted_mean(part: Split, by: float = 0.0) -> Answer:
-    return Answer(np.full(part.X_new.shape[0], part.y.mean() + by), 0, gap=by)
-
-
-def test_a_result_of_other_folds_is_none_of_these(tmp_path, capsys):
-    data = planted()
-    five, three = (next(folds(data, n_folds, 1)) for n_folds in (5, 3))
-    first, other = (result_of(tmp_path, data, "mean", shifted_mean, fold) for fold in (five, three))
-    assert (first["n_folds"], other["n_folds"]) == (5, 3)
-    assert first["n_test"] < other["n_test"]
-    assert "mean-r0f0.json is of other folds or other settings; it does not count\n" in capsys.readouterr().err
-    exchanged = replace(three, train=np.r_[three.train[1:], three.test[0]], test=np.r_[three.test[1:], three.train[0]])
-    assert result_of(tmp_path, data, "mean", shifted_mean, exchanged)["samples"] != other["samples"]
-
-
-def test_a_result_of_other_settings_is_none_of_these(tmp_path):
-    data = planted()
-    fold = next(folds(data, 5, 1))
-    by = [result_of(tmp_path, data, "mean", partial(shifted_mean, by=by), fold)["gap"] for by in (0.0, 1.0, 1.0)]
-    assert by == [0.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize("content", [b"", b'{"data": "pl', b"\xff\xfe", b"[1, 2]", b'{"data": "planted"}', b"NaN"])
-def test_a_file_that_is_no_result_is_replaced_and_said(content, tmp_path, capsys):
-    data = planted()
-    path = tmp_path / "planted" / "mean-r0f0.json"
-    path.parent.mkdir()
-    path.write_bytes(content)
-    result = result_of(tmp_path, data, "mean", shifted_mean, next(folds(data, 5, 1)))
-    assert json.loads(path.read_text()) == result
-    assert capsys.readouterr().err.count("does not count\n") == 1
-
-
-def test_a_result_is_strict_json(tmp_path):
-    data = planted()
-    found = result_of(tmp_path, data, "mean", partial(shifted_mean, by=0.5), next(folds(data, 5, 1)))
-    publish(tmp_path / "all.json", [found | {"gap": float("nan"), "chosen": {"gammas": (np.float64("inf"), 1.0)}}])
-    (read,) = json.loads((tmp_path / "all.json").read_text(), parse_constant=pytest.fail)
-    assert (read["gap"], read["chosen"]) == (None, {"gammas": [None, 1.0]})
+def test_survivors_that_no_file_has_are_found_again(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (60, 8)).astype(np.int8)
+    data = Data("mice-pairs-planted", NUMBERS, X, 2.0 * X[:, 3] * X[:, 5] + 0.1 * rng.normal(size=60))
+    fold = next(folds(data, 4, 1))
+    part, known = split(data, fold), methods(data, fold, tmp_path, None)
+    found = known["lasso on survivors"](part)
+    (survivors,) = (tmp_path / data.name).iterdir()
+    assert judged(NUMBERS, data.y[fold.test], found)["r2"] > 0.9
+    before = survivors.stat().st_mtime_ns
+    assert np.array_equal(known["lasso on survivors"](part).predicted, found.predicted)
+    assert survivors.stat().st_mtime_ns == before
 
 
 def test_a_method_is_described_by_its_settings_wherever_they_are(tmp_path):
@@ -246,21 +228,6 @@ def test_a_setting_that_cannot_be_described_is_refused():
         described(partial(ours, n_nonzero=object()))
 
 
-def test_a_method_has_one_thread(tmp_path):
-    data, seen, before = planted(), [], numba.get_num_threads()
-
-    def watched(part: Split) -> Answer:
-        seen.extend([numba.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info())])
-        return shifted_mean(part)
-
-    with threadpool_limits(2):
-        pools = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
-        result_of(tmp_path, data, "mean", watched, next(folds(data, 5, 1)))
-        assert pools.items() <= {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}.items()
-    assert set(seen) == {1}
-    assert numba.get_num_threads() == before
-
-
 def test_the_process_of_abess_has_one_thread(tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     python = tmp_path / "python"
@@ -272,24 +239,13 @@ def test_the_process_of_abess_has_one_thread(tmp_path, monkeypatch):
     assert (tmp_path / "told").read_text() == "1 1\n"
 
 
-def test_a_comparison_at_our_size_waits_for_ours_of_the_same_folds(tmp_path):
-    data = replace(planted(), name="riboflavin")
-    five, three = (next(folds(data, n_folds, 1)) for n_folds in (5, 3))
-    asked = [(methods(data, fold, tmp_path, None), split(data, fold)) for fold in (five, three)]
-    ours_had = result_of(tmp_path, data, "backbone", asked[0][0]["backbone"], five)["n_features"]
-    (first, part), (other, other_part) = asked
-    assert first["lasso, as many features"](part).n_features <= ours_had
-    with pytest.raises(FileNotFoundError, match="run the method of ours"):
-        other["lasso, as many features"](other_part)
-
-
 @pytest.mark.parametrize("made", [np.asarray, sparse.csc_matrix, sparse.csr_matrix])
 def test_a_table_travels_to_abess_as_it_is(made, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 8)) * (rng.random((30, 8)) < 0.5)
     X[:, 5], X[-1] = 0.0, 0.0
     part = Split(CLASSES, made(X), np.arange(30) % 2, None, made(X[:4]), None, 0)
-    np.savez(tmp_path / "question.npz", **_question(part, part.y, 2, (2,), cv=False))
+    np.savez(tmp_path / "question.npz", **_question(part, part.y, 2))
     with np.load(tmp_path / "question.npz") as given:
         found = [matrix(given, name) for name in ("X", "X_new")]
     expected = [np.asarray(each.todense()) if sparse.issparse(each) else each for each in scaled(part)]
@@ -298,16 +254,28 @@ def test_a_table_travels_to_abess_as_it_is(made, tmp_path):
         np.testing.assert_array_equal(dense, np.delete(whole, 5, axis=1))
 
 
-def test_a_peer_that_fails_is_said_and_the_others_go_on(tmp_path, capsys):
-    broken = tmp_path / "python"
-    broken.write_text("#!/bin/sh\necho 'ValueError: no' >&2\nexit 3\n")
-    broken.chmod(0o755)
+@pytest.mark.parametrize(("cv", "ridges"), [(True, list(RIDGES)), (False, [0.0])])
+def test_abess_chooses_a_ridge_where_its_size_is_chosen_by_folds(cv, ridges, tmp_path, monkeypatch):
+    asked = {}
+    monkeypatch.setattr("benchmarks.real.subsets._answered", lambda command: asked.update(np.load(command[2])))
     data = planted()
-    fold = next(folds(data, 5, 1))
-    failed = _attempted(tmp_path, data, "abess", partial(best_subset, broken, (1, 2)), fold)
-    assert capsys.readouterr().err == "planted r0f0 abess: failed, ValueError: no\n"
-    done = _attempted(tmp_path, data, "covariates alone", covariates_alone, fold)
-    lines = table([done, failed, {**done, "method": "abess", "fold": 1}]).splitlines()
-    assert lines[2].startswith("| planted | covariates alone | 1 | 0.")
-    assert lines[3].startswith("| planted | abess; fold 0 failed: ValueError: no | 1 | 0.")
-    assert table([failed]).splitlines()[2] == "| planted | abess; fold 0 failed: ValueError: no | 0 | | | |"
+    with pytest.raises(FileNotFoundError, match=r"answer\.npz"):
+        best_subset(Path("python"), (2, 4), split(data, next(folds(data, 5, 1))), cv=cv)
+    assert asked["ridges"].tolist() == ridges
+    assert asked["sizes"].tolist() == [2, 4]
+    assert described(partial(best_subset, Path("python"), (2,)))["constants"]["RIDGES"] == list(RIDGES)
+
+
+def test_cart_chooses_its_pruning():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    found = cart(Split(CLASSES, X, y, None, X, None, 0))
+    # Labels are noise: a tree that is pruned to its root is as good as any.
+    assert found.chosen["complexity"] in set(GRID["ccp_alpha"]) - {0.0}
+
+
+def test_the_rows_of_hapmap_and_of_the_text_have_one_that_is_chosen_inside():
+    logistic = [name for name in names_of("hapmap", None) if name.startswith("backbone, ")]
+    assert logistic[0] == "backbone, one against the rest"
+    assert "backbone, size by hold-out" in names_of("text", None)
+    assert set(names_of("hapmap", Path("python"))) - set(names_of("hapmap", None)) == {"abess, all classes at once"}
