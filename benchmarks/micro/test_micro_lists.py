@@ -31,20 +31,18 @@ def noise(count: int) -> Callable[[], object]:
 
 
 @pytest.mark.parametrize("survivors", [SURVIVORS, 10 * SURVIVORS])
-@pytest.mark.parametrize(
-    ("sampling", "most"), [("exponential", 2.8), ("covering", 3.3)], ids=("exponential", "covering")
-)
-def test_sampling_10_subproblems(paced: Paced, survivors: int, sampling: str, most: float) -> None:
+@pytest.mark.parametrize("sampling", ["exponential", "covering"])
+def test_sampling_10_subproblems(paced: Paced, survivors: int, sampling: str) -> None:
     screening = Screening(np.arange(survivors), drawn(survivors), survivors, 0)
     sampler = Sampler(sampling, 0.5, 1, 0)
     draw = partial(sampler, screening, level=0, count=SUBPROBLEMS)
-    paced(draw, noise(survivors), named="their random numbers", at_most=most)
+    paced(draw, noise(survivors), named="their random numbers")
 
 
 def test_top_20000_of_a_million(paced: Paced) -> None:
     ids, utilities = np.arange(WIDE), drawn(WIDE)
     limit = partial(np.partition, utilities, -SURVIVORS)
-    paced(lambda: top(ids, utilities, SURVIVORS), limit, named="np.partition", at_most=5.8)
+    paced(lambda: top(ids, utilities, SURVIVORS), limit, named="np.partition")
 
 
 def test_merge_of_200_top_lists(paced: Paced) -> None:
@@ -54,7 +52,6 @@ def test_merge_of_200_top_lists(paced: Paced) -> None:
         lambda: merge(lists, SURVIVORS),
         lambda: np.partition(np.concatenate(utilities), -SURVIVORS),
         named="np.concatenate and np.partition",
-        at_most=7.3,
     )
 
 
@@ -62,4 +59,4 @@ def test_union_of_10_backbones(paced: Paced) -> None:
     rng = np.random.default_rng(2)
     parts = [np.sort(rng.choice(WIDE, 250, replace=False)) for _ in range(SUBPROBLEMS)]
     joined = np.concatenate(parts)
-    paced(lambda: union(parts), lambda: np.sort(joined), named="np.sort", at_most=36.0)
+    paced(lambda: union(parts), lambda: np.sort(joined), named="np.sort")

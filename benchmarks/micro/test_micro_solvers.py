@@ -35,18 +35,18 @@ def subproblem() -> Instance:
 
 def test_relaxation_one_product(paced: Paced, subproblem: Instance) -> None:
     X, y, single = subproblem.X, subproblem.y, subproblem.y.astype(np.float32)
-    paced(lambda: correlate(X, y), lambda: X @ single, named="X @ y in float32", at_most=2.2)
+    paced(lambda: correlate(X, y), lambda: X @ single, named="X @ y in float32")
 
 
 def test_relaxation_one_round(paced: Paced, subproblem: Instance) -> None:
     task, single = Task(subproblem.X, subproblem.y, 20, subproblem.gamma), subproblem.y.astype(np.float32)
-    paced(lambda: dual_point(task, task.y), lambda: task.X @ single, named="X @ y in float32", at_most=1.8)
+    paced(lambda: dual_point(task, task.y), lambda: task.X @ single, named="X @ y in float32")
 
 
 def test_relaxation_whole_subproblem(paced: Paced, subproblem: Instance) -> None:
     X, y, single = subproblem.X, subproblem.y, subproblem.y.astype(np.float32)
     fit = partial(fit_relaxation, X, y, n_nonzero=20, gamma=None, seed=0)
-    paced(fit, lambda: X @ single, named="X @ y in float32", at_most=80.0)
+    paced(fit, lambda: X @ single, named="X @ y in float32")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,6 @@ def test_branch_and_bound_two_nodes_of_250_columns(paced: Paced, search: Search)
         lambda: children(problem, search.node, search.goal),
         lambda: (problem.A @ b, problem.A @ b),
         named="two products A @ v, 250 x 250",
-        at_most=31.0,
     )
 
 
@@ -86,7 +85,6 @@ def test_branch_and_bound_root_of_250_columns(paced: Paced, search: Search) -> N
         lambda: best_root(search.gram, 50, gamma, time.monotonic() + 60),
         lambda: np.linalg.eigh(G),
         named="one eigh of G, 250 x 250",
-        at_most=63.0,
     )
 
 
@@ -94,7 +92,7 @@ def test_largest_eigenvalue_of_2250_columns(paced: Paced) -> None:
     """What the step of a relaxation over all priced columns needs of their products."""
     X = np.random.default_rng(0).standard_normal((2_250, 500))
     G = X @ X.T
-    paced(lambda: largest_eigenvalue(G), lambda: X @ X.T, named="the products X @ X.T", at_most=1.3)
+    paced(lambda: largest_eigenvalue(G), lambda: X @ X.T, named="the products X @ X.T")
 
 
 def test_narrowed_relaxation_of_2000_columns(paced: Paced) -> None:
@@ -103,12 +101,7 @@ def test_narrowed_relaxation_of_2000_columns(paced: Paced) -> None:
     X, y = instance.X, instance.y
     loss, single = SquaredLoss(y, 20, instance.gamma), y.astype(np.float32)
     first = np.sort(np.argsort(-np.abs(X @ single))[:20])
-    paced(
-        lambda: loss.solve(X, np.zeros(len(X)), first),
-        lambda: X @ X.T,
-        named="the products X @ X.T in float32",
-        at_most=5.0,
-    )
+    paced(lambda: loss.solve(X, np.zeros(len(X)), first), lambda: X @ X.T, named="the products X @ X.T in float32")
 
 
 @dataclass(frozen=True)
@@ -127,17 +120,12 @@ def forest() -> Forest:
     return Forest(values, spread_ranks(values), Labels(y, np.ones(y.size), 2))
 
 
-@pytest.mark.parametrize(("depth", "most"), [(1, 1.6), (5, 21.0)], ids=("1", "5"))
-def test_cart_levels(paced: Paced, forest: Forest, depth: int, most: float) -> None:
+@pytest.mark.parametrize("depth", [1, 5])
+def test_cart_levels(paced: Paced, forest: Forest, depth: int) -> None:
     work = partial(grow, forest.ranks, forest.labels, n_bins=N_BINS, depth=depth, min_bucket=1.0)
     bins = forest.ranks >> 8
-    paced(
-        work,
-        lambda: [np.bincount(row, minlength=N_BINS) for row in bins],
-        named="one np.bincount of every row",
-        at_most=most,
-    )
+    paced(work, lambda: [np.bincount(row, minlength=N_BINS) for row in bins], named="one np.bincount of every row")
 
 
 def test_cart_ranks(paced: Paced, forest: Forest) -> None:
-    paced(lambda: spread_ranks(forest.values), lambda: np.sort(forest.values, axis=1), named="np.sort", at_most=14.0)
+    paced(lambda: spread_ranks(forest.values), lambda: np.sort(forest.values, axis=1), named="np.sort")
