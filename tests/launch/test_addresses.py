@@ -221,6 +221,12 @@ def test_names_that_no_cluster_has(kind):
     assert f"no cluster is called {kind!r}; use one of: local, tcp://HOST:PORT, tls://HOST:PORT, slurm" in str(error)
 
 
+@pytest.mark.parametrize("kind", ["local", "slurm", "kubernetes", "tcp://127.0.0.1:8786"])
+@pytest.mark.parametrize("workers", [0, -1])
+def test_numbers_of_workers_that_are_none(kind, workers):
+    assert f"workers is {workers}; it must be at least 1" in str(refusal(kind, workers=workers))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
