@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from backbone_dask.launch.config import require_known
 from backbone_dask.launch.listening import EVERYWHERE, LOOPBACK, Listening, listening
 from backbone_dask.launch.temporary_tls import temporary_tls
-from backbone_dask.launch.worker_settings import ONE_THREAD, SETTINGS
+from backbone_dask.launch.worker_settings import NUMBA, ONE_THREAD, SETTINGS
 from backbone_dask.runtime.memory import physical_bytes
 
 if TYPE_CHECKING:
@@ -60,9 +60,15 @@ def local_cluster(
 
 
 def _settings(dashboard_host: str) -> dict[str, Any]:
+    """BLAS counts its threads when it is loaded, so Dask sets those variables in this process while it spawns another.
+
+    Numba in this process would take its own for a change of mind, and refuse it once it has threads; in a worker it
+    is in time when it is set after the start.
+    """
     return {
         **SETTINGS,
-        "distributed.nanny.pre-spawn-environ": ONE_THREAD,
+        "distributed.nanny.pre-spawn-environ": {name: "1" for name in ONE_THREAD if name != NUMBA},
+        "distributed.nanny.environ": {NUMBA: "1"},
         "distributed.dashboard.link": _link_to(dashboard_host),
     }
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+NUMBA = "NUMBA_NUM_THREADS"
 # Two BLAS threads on one core are slower than one.
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", NUMBA), "1")
 SETTINGS = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.target": False,

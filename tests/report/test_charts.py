@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from backbone_dask.report.charts.bars import Bar, linear_bars, log_bars
 from backbone_dask.report.charts.dots import Dot, effect_dots
-from backbone_dask.report.charts.frame import with_room
+from backbone_dask.report.charts.frame import LEFT, RIGHT, SMALLER, WIDTH, breadth, with_room, x_axis
 from backbone_dask.report.charts.lines import Curve, apart, curves
 from backbone_dask.report.charts.ranks import Marks, ranked
 from backbone_dask.report.charts.scale import Evenly, Linear, Log
@@ -111,6 +111,15 @@ def marks_of(drawing):
     assert root.find("title").text
     assert root.find("desc").text
     return root
+
+
+@given(st.floats(1e-6, 1e6))
+def test_names_of_ticks_do_not_leave_the_drawing(highest):
+    scale = Linear.over([0.0, highest], LEFT, WIDTH - RIGHT)
+    named = [ElementTree.fromstring(each) for each in x_axis(scale, 100.0, "seconds") if 'class="tick"' in each]
+    ends = [float(each.get("x")) + SMALLER * breadth(each.text) / 2 for each in named]
+    assert named
+    assert max(ends) <= WIDTH + 0.1
 
 
 def test_bars_are_as_long_as_their_logarithms():

@@ -83,8 +83,9 @@ def path(points: list[tuple[float, float]], kind: str) -> str:
 def x_axis(scale: Scale, foot: float, title: str, labels: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Ticks below the drawing; `labels` by position in the place of numbers."""
     named = {each: labels[int(each)] for each in scale.ticks()} if labels else ticks(scale.ticks())
-    shown = with_room({each: (scale(each), SMALLER * breadth(named[each])) for each in named})
-    drawn = [words(named[each], scale(each), foot + 16, "tick", anchor="middle") for each in shown]
+    places = {each: _inside(scale(each), SMALLER * breadth(named[each])) for each in named}
+    shown = with_room(places)
+    drawn = [words(named[each], places[each][0], foot + 16, "tick", anchor="middle") for each in shown]
     stubs = [line(scale(each), foot, scale(each), foot + 4, "axis") for each in shown]
     return (
         line(LEFT, foot, WIDTH - RIGHT, foot, "axis"),
@@ -92,6 +93,11 @@ def x_axis(scale: Scale, foot: float, title: str, labels: tuple[str, ...] | None
         *drawn,
         words(title, (LEFT + WIDTH - RIGHT) / 2, foot + 33, "axis-title", anchor="middle"),
     )
+
+
+def _inside(middle: float, width: float) -> tuple[float, float]:
+    """Where the middle of a name is, and its width: a long one at the right end moves left rather than out."""
+    return min(middle, WIDTH - width / 2), width
 
 
 def with_room(ticks: dict[float, tuple[float, float]]) -> list[float]:
